@@ -1,0 +1,168 @@
+"""What a deck is once it has been read: plain values, no behaviour beyond what follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where something stands: a path as shown to people, and a line counted from 1."""
+
+    path: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong in a deck, with what to write instead."""
+
+    place: Place
+    what: str
+    cure: str
+    warning: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.place}: {'warning: ' if self.warning else ''}{self.what}; {self.cure}"
+
+
+class Kind(StrEnum):
+    PROVE_IT = "prove-it"
+    INTERVIEW = "interview"
+    RECALL = "recall"
+    CLOZE = "cloze"
+
+
+class Level(StrEnum):
+    SCREEN = "screen"
+    ONSITE = "onsite"
+    STAFF = "staff"
+
+
+class AnswerForm(StrEnum):
+    """What a learner commits before the reveal."""
+
+    ALOUD = "aloud"
+    TEXT = "text"
+    NUMBER = "number"
+    CHOICE = "choice"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPoint:
+    """One checkable thing a good answer says (Markdown, one line)."""
+
+    text: str
+    critical: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An arithmetic claim of the card: an expression that must be true."""
+
+    expression: str
+    comment: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One option of a choice card (Markdown, one line)."""
+
+    text: str
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """How a card is answered, and what is right where that can be told without a person.
+
+    `value`, `unit` and `tolerance` belong to NUMBER (`tolerance` is relative: 0.05 accepts five per cent
+    either way); `choices` to CHOICE.
+    """
+
+    form: AnswerForm = AnswerForm.ALOUD
+    value: float | None = None
+    unit: str = ""
+    tolerance: float = 0.0
+    choices: tuple[Choice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One prompt with everything that belongs to it. Text fields hold Markdown, already cleaned.
+
+    `id` is the identity over the whole library; a cloze card gives one card a gap, `base#c1`, all with
+    the same `base`. `digest` covers the text that a learner sees, so that a changed card can say so.
+    """
+
+    id: str
+    base: str
+    kind: Kind
+    title: str
+    prompt: str
+    answer: str
+    place: Place
+    deck: str
+    digest: str
+    response: Response = Response()
+    key_points: tuple[KeyPoint, ...] = ()
+    not_quite: tuple[str, ...] = ()
+    follow_ups: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
+    hint: str = ""
+    source: str = ""
+    level: Level | None = None
+    difficulty: int | None = None
+    target_seconds: int = 60
+    tags: tuple[str, ...] = ()
+    demo: str | None = None
+    gate: str | None = None  # id of the prove-it card that ends this card's beat; None in an interview deck
+    provisional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A run of Markdown between cards."""
+
+    text: str
+    line: int
+
+
+class Track(StrEnum):
+    CORE = "core"
+    DEEP_DIVE = "deep-dive"
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """What makes a deck a lesson. `gate` is the id of its prove-it card."""
+
+    module: str
+    number: int
+    kind: str
+    minutes: int
+    track: Track
+    outcome: str
+    gate: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deck:
+    """One file. `name` is its path below its root without the ending, with `/` between folders."""
+
+    name: str
+    title: str
+    path: str
+    blocks: tuple[Prose | Card, ...] = ()
+    beat: Beat | None = None
+    tags: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = field(default=())
+
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        return tuple(block for block in self.blocks if isinstance(block, Card))
