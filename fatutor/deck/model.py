@@ -140,7 +140,7 @@ class Track(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """What makes a deck a lesson. `gate` is the id of its prove-it card."""
+    """What makes a deck a lesson. `module` is the title that its beats share, `gate` the id of its prove-it card."""
 
     module: str
     number: int
@@ -161,6 +161,7 @@ class Deck:
     blocks: tuple[Prose | Card, ...] = ()
     beat: Beat | None = None
     tags: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()  # of the prose; a card holds its own
     faults: tuple[Fault, ...] = field(default=())
 
     @property

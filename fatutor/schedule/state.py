@@ -30,6 +30,7 @@ class CardState:
 
     memory: Memory = Memory()
     due: date | None = None
+    introduced: date | None = None  # study day of the first review
     last_review: date | None = None
     relearn_on: date | None = None
     suspended: bool = False
