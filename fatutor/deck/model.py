@@ -140,7 +140,7 @@ class Track(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """What makes a deck a lesson. `module` is the title that its beats share, `gate` the id of its prove-it card."""
+    """What makes a deck a lesson. `module` is the title its beats share, `gate` its prove-it card's id."""
 
     module: str
     number: int

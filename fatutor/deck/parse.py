@@ -1,0 +1,160 @@
+"""From the text of a file to a deck: prose and cards in order, and everything that is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from fatutor.deck import front_matter, sections
+from fatutor.deck.card import Source, read_cards
+from fatutor.deck.faults import Faults, quoted
+from fatutor.deck.front_matter import FrontMatter
+from fatutor.deck.hardware import Hardware
+from fatutor.deck.model import Beat, Card, Check, Deck, Kind, Prose
+from fatutor.deck.scan import Line, LineKind, Scan, scan, unify
+
+_COMMENTS = (LineKind.CARD, LineKind.BAD_CARD)
+
+
+def parse(text: str, *, name: str, path: str, hardware: Hardware) -> Deck:
+    """Read a deck. Never raises: what is wrong is in the deck's `faults`, and the rest of it works.
+
+    `name` is what the deck is called over the library, `path` how its file is shown to people.
+    """
+    faults = Faults(path)
+    title = name.rpartition("/")[2]
+    split = front_matter.split(unify(text))
+    if split is None:
+        faults.warn(
+            1, "there is no front matter, so this is no deck", "begin with ---, fatutor: 1, title: …, ---"
+        )
+        return Deck(name, title, path, faults=tuple(faults.found))
+    if not split.closed:
+        faults.fault(
+            1, "the front matter is never closed", "write --- on a line of its own below its last key"
+        )
+    front = front_matter.read(split.yaml, faults)
+    title = front.title or title
+    if not front.known_format:
+        return Deck(name, title, path, tags=front.tags, faults=tuple(faults.found))
+
+    found = scan(split.body, split.first)
+    source = Source(name, path, front.tags, hardware)
+    blocks: list[Prose | Card] = []
+    checks: list[Check] = []
+    for is_card, stretches in groupby(_stretches(found, faults), key=_opens_card):
+        if is_card:
+            for lines in stretches:
+                blocks += _cards(lines, found, source, faults)
+        else:
+            lines = [line for stretch in stretches for line in stretch]
+            lines = lines if blocks else _without_title(lines, title, faults)
+            checks += sections.fenced_checks(lines)
+            if prose := _prose(lines, faults):
+                blocks.append(prose)
+    if not any(isinstance(block, Card) for block in blocks) and not faults.count:
+        faults.warn(
+            1, "this deck has no cards", "put <!-- card id=… kind=interview --> below a level-2 heading"
+        )
+    beat = _beat(front, blocks, faults)
+    if beat:
+        blocks = [replace(block, gate=beat.gate) if isinstance(block, Card) else block for block in blocks]
+    return Deck(name, title, path, tuple(blocks), beat, front.tags, tuple(checks), tuple(faults.found))
+
+
+def _stretches(found: Scan, faults: Faults) -> Iterator[list[Line]]:
+    """The lines from each heading of level 1 or 2 up to the next one."""
+    if found.open_fence:
+        faults.fault(
+            found.open_fence, "this code fence is never closed", "end it with a line of the same signs"
+        )
+    if found.open_comment:
+        faults.fault(found.open_comment, "this comment is never closed", "end it with -->")
+    stretch: list[Line] = []
+    for line in found.lines:
+        if line.kind is LineKind.HEADING and line.level <= 2 and stretch:
+            yield stretch
+            stretch = []
+        stretch.append(line)
+    yield stretch
+
+
+def _opens_card(lines: Sequence[Line]) -> bool:
+    """Whether a stretch is a level-2 heading with a card comment as the next thing below it."""
+    if lines[0].kind is not LineKind.HEADING or lines[0].level != 2:
+        return False
+    below = next((line for line in lines[1:] if not line.blank), None)
+    return below is not None and below.kind in _COMMENTS
+
+
+def _cards(lines: Sequence[Line], found: Scan, source: Source, faults: Faults) -> list[Card]:
+    heading = lines[0]
+    at = next(index for index, line in enumerate(lines) if line.kind in _COMMENTS)
+    mark = lines[at]
+    if mark.kind is LineKind.BAD_CARD:
+        what = "this card comment does not end on its line"
+        faults.fault(mark.number, what, "write it on one line, from <!-- card to -->, with nothing behind")
+        return []
+    if max(found.open_fence, found.open_comment) > heading.number:  # it swallows the rest of the card
+        return []
+    return read_cards(heading, mark, lines[at + 1 :], source, faults)
+
+
+def _without_title(lines: Sequence[Line], title: str, faults: Faults) -> Sequence[Line]:
+    """The first lines of a deck without the level-1 heading that says its title again."""
+    at = next((index for index, line in enumerate(lines) if line.kind is LineKind.HEADING), None)
+    if at is None or lines[at].level != 1:
+        return lines
+    if lines[at].value.split() == title.split():
+        return [*lines[:at], *lines[at + 1 :]]
+    what = f"the heading {quoted(lines[at].value)} differs from the title {quoted(title)}"
+    faults.warn(lines[at].number, what, "let them say the same, or make it a level-2 heading (##)")
+    return lines
+
+
+def _prose(lines: Sequence[Line], faults: Faults) -> Prose | None:
+    """The prose of some lines, if they hold any, and a word on what looks like a card in it."""
+    for line in lines:
+        if line.kind in _COMMENTS:
+            faults.fault(
+                line.number,
+                "this card comment belongs to no card",
+                "put it right below a level-2 heading (## …)",
+            )
+    heading: Line | None = None
+    for line in lines:
+        if line.kind is LineKind.HEADING and line.level == 2:
+            heading = line
+        elif heading and line.kind is LineKind.HEADING and line.level == 3 and line.value == "Answer":
+            what = f"{quoted(heading.value)} has an answer, but is no card"
+            faults.warn(heading.number, what, "put <!-- card id=… kind=interview --> right below it")
+    shown = [line for line in lines if line.kind not in _COMMENTS]
+    first = next((line.number for line in shown if not line.blank), None)
+    return Prose(sections.text(shown), first) if first is not None else None
+
+
+def _beat(front: FrontMatter, blocks: Sequence[Prose | Card], faults: Faults) -> Beat | None:
+    """The beat with its gate, the one prove-it card at the end; without it nothing opens the next beat."""
+    cards = [block for block in blocks if isinstance(block, Card)]
+    gates = [card for card in cards if card.kind is Kind.PROVE_IT]
+    if front.beat is None:
+        if gates and not front.is_lesson:
+            what = "a prove-it card ends a beat, and this deck is none"
+            faults.warn(
+                gates[0].place.line, what, "write kind=interview, or add module, beat and so on at the top"
+            )
+        return None
+    if not gates:
+        what = "this beat has no prove-it card, so it is left out of its module"
+        faults.fault(1, what, "end the file with ## Prove it: … and <!-- card id=… kind=prove-it -->")
+        return None
+    for extra in gates[:-1]:
+        faults.fault(
+            extra.place.line, "a beat has one prove-it card, and this is not the last", "write kind=interview"
+        )
+    if cards[-1] is not gates[-1]:
+        faults.fault(
+            gates[-1].place.line, "the prove-it card is not the last card of the beat", "move it to the end"
+        )
+    return replace(front.beat, gate=gates[-1].id)
