@@ -1,0 +1,1 @@
+"""What an implementation costs: counted, not estimated."""

@@ -1,0 +1,46 @@
+"""Attention as it is written on the board: four operations, two of them on an N × N matrix.
+
+This is what every other implementation is compared with. Called with float64 tensors it is the truth; called
+with half precision it stores the scores S and the weights P in half precision, as the obvious program does.
+Memory and traffic grow with N²; `four_kernels.py` counts them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> tuple[Tensor, Tensor]:
+    """Output and logsumexp in plain torch, on any device, differentiable.
+
+    q: (batch, heads, N_q, d). k, v: (batch, kv_heads, N_k, d), kv_heads dividing heads.
+    Returns o of q's shape and dtype, and L (batch, heads, N_q) in float32, or float64 for float64 inputs.
+    A query that may see no key gets o = 0 and L = -inf, and gives no gradient.
+    """
+    group = q.shape[1] // k.shape[1]
+    k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
+    hidden = ~visible(q.shape[2], k.shape[2], causal=causal, device=q.device)
+    blind = hidden.all(
+        -1, keepdim=True
+    )  # softmax over -inf alone is NaN, so these rows are blanked afterwards
+
+    s = q @ k.transpose(-1, -2)
+    s = (s * scale).masked_fill(hidden & ~blind, -math.inf)
+    p = torch.softmax(s, dim=-1).masked_fill(blind, 0)
+    o = p @ v
+
+    precise = s if s.dtype == torch.float64 else s.float()
+    return o, precise.logsumexp(-1).masked_fill(blind.squeeze(-1), -math.inf)
+
+
+def visible(queries: int, keys: int, *, causal: bool, device: torch.device | str = "cpu") -> Tensor:
+    """(queries, keys) booleans: which key each query may see.
+
+    Causal is aligned at the bottom right: the last query sees every key, as when the queries are the last
+    positions of a longer sequence. With more queries than keys the first ones see nothing.
+    """
+    everything = torch.ones(queries, keys, dtype=torch.bool, device=device)
+    return everything.tril(keys - queries) if causal else everything
