@@ -11,7 +11,7 @@ from fatutor.schedule.state import CardState
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`states` by card id (a missing card was never seen), `committed` gate ids, the last study day stored."""
+    """`states` by card id (a missing card was never seen), `committed` gate ids, the last study day."""
 
     states: Mapping[str, CardState] = field(default_factory=dict)
     committed: frozenset[str] = frozenset()

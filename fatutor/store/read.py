@@ -1,0 +1,111 @@
+"""Facts for the queue without the half second that importing SQLModel takes. Never writes."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, suppress
+from datetime import date
+from pathlib import Path
+
+from fatutor.schedule.facts import Facts
+from fatutor.store import BUSY_SECONDS
+from fatutor.store.failures import explain, foreign_schema, newer_schema, older_schema
+from fatutor.store.migrations import LATEST
+from fatutor.store.rows import STATE_COLUMNS, STATE_DATES, state_of
+from fatutor.store.url import Location
+
+_STATES = f"SELECT card, {', '.join(STATE_COLUMNS)} FROM card_state"
+_LAST_DAY = """
+    SELECT max(day)
+    FROM (SELECT max(study_day) AS day FROM review UNION ALL SELECT max(study_day) FROM commitment)
+"""
+
+
+def read_facts(location: Location, backups: Path | None = None) -> Facts:
+    """What the database holds; no facts at all where it does not exist yet.
+
+    Raises StoreError for one that cannot be read or that another version wrote. `backups` is the folder
+    whose latest copy a way out may name.
+    """
+    if location.file is None:
+        return _by_sqlmodel(location)
+    if not location.file.exists():
+        return Facts()
+    try:
+        return _by_sqlite(location.file)
+    except (sqlite3.Error, OSError, ValueError) as error:
+        raise explain(error, location, backups) from error
+
+
+def _by_sqlmodel(location: Location) -> Facts:
+    """The slow way, for a database that is not an SQLite file."""
+    from fatutor.store.database import Database
+    from fatutor.store.store import Store
+
+    with Store(Database(location)) as store:
+        version = store.database.version()
+        if 0 < version < LATEST:
+            raise older_schema(location)
+        return store.facts() if version else Facts()
+
+
+def _by_sqlite(file: Path) -> Facts:
+    """Leave no trace: an ordinary connection, even a read-only one, makes the files of a write-ahead log.
+
+    Where there are none, nobody has the database open. It is then read as a file that cannot change, and
+    once more in the ordinary way should it have changed all the same.
+    """
+    untouched = _stamp(file)
+    if untouched is not None:
+        with suppress(sqlite3.Error, ValueError):
+            facts = _query(file, "mode=ro&immutable=1")
+            if _stamp(file) == untouched:
+                return facts
+    return _query(file, "mode=ro")
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    """What changes with the file's content; None while a journal of unfinished writes stands beside it."""
+    if any(file.with_name(file.name + ending).exists() for ending in ("-wal", "-journal")):
+        return None
+    status = file.stat()
+    return status.st_mtime_ns, status.st_size
+
+
+def _query(file: Path, mode: str) -> Facts:
+    url = f"{file.absolute().as_uri()}?{mode}"
+    with closing(sqlite3.connect(url, uri=True, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+        connection.execute("BEGIN")  # one state of the database for all that follows
+        if not _has_schema(connection, file):
+            return Facts()
+        gates = frozenset(gate for (gate,) in connection.execute("SELECT gate FROM commitment"))
+        (last_day,) = connection.execute(_LAST_DAY).fetchone()
+        rows = connection.execute(_STATES).fetchall()
+    day = _Days()
+    cards, *columns = zip(*rows, strict=True) if rows else [()] * (1 + len(STATE_COLUMNS))
+    values = (
+        [day[text] for text in column] if name in STATE_DATES else column
+        for name, column in zip(STATE_COLUMNS, columns, strict=True)
+    )
+    return Facts(dict(zip(cards, map(state_of, *values), strict=True)), gates, day[last_day])
+
+
+def _has_schema(connection: sqlite3.Connection, file: Path) -> bool:
+    """False for a database without tables. Raises StoreError for a schema that is not this version's."""
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables:
+        return False
+    if "schema_version" not in tables:
+        raise foreign_schema(file)
+    (version,) = connection.execute("SELECT max(version) FROM schema_version").fetchone()
+    if version != LATEST:
+        raise newer_schema(file) if version > LATEST else older_schema(file)
+    return True
+
+
+class _Days(dict[str | None, date | None]):
+    """ISO text to date, each text parsed once: ten thousand cards share a few hundred days."""
+
+    def __missing__(self, text: str | None) -> date | None:
+        self[text] = day = None if text is None else date.fromisoformat(text)
+        return day
