@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from dataclasses import dataclass
@@ -100,7 +101,7 @@ class _Reader:
         value = self.values.get(key)
         if value is None:
             return None
-        if value in list(choices):
+        with contextlib.suppress(ValueError):
             return choices(value)
         meant = nearest(value, choices)
         self._fault(key, f"{key}={meant}" if meant else f"{key}={listed(choices)}")

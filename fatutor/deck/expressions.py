@@ -28,6 +28,7 @@ from fatutor.deck.functions import (
     too_large,
 )
 from fatutor.deck.hardware import Hardware
+from fatutor.deck.model import Check
 
 MAX_LENGTH = 1000  # characters of an expression
 MAX_DEPTH = 100  # of nested parentheses, calls and loops; a sum of n terms is n deep
@@ -83,10 +84,10 @@ def explain(expression: str, hardware: Hardware) -> str | None:
     return _Evaluator(hardware).reason(_parse(expression))
 
 
-def holds(expression: str, hardware: Hardware) -> bool:
-    """Whether the expression can be worked out and is exactly True (1 is not)."""
+def holds(check: Check, hardware: Hardware) -> bool:
+    """Whether a check can be worked out and gives exactly True (1 is not)."""
     try:
-        return evaluate(expression, hardware) is True
+        return evaluate(check.expression, hardware) is True
     except ExpressionError:
         return False
 

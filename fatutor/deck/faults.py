@@ -11,23 +11,23 @@ from fatutor.deck.model import Fault, Place
 
 @dataclass(slots=True)
 class Faults:
-    """The faults of the file shown to people as `path`, in the order in which they were found."""
+    """The faults of the file shown to people as `path`, in the order in which they were found.
+
+    `count` is how many are no mere warnings: a reader compares before and after to see whether a card broke.
+    """
 
     path: str
     found: list[Fault] = field(default_factory=list)
+    count: int = 0
 
     def fault(self, line: int, what: str, cure: str) -> None:
         """Note something that leaves its card (or file) out until it is mended."""
         self.found.append(Fault(Place(self.path, line), what, cure))
+        self.count += 1
 
     def warn(self, line: int, what: str, cure: str) -> None:
         """Note something worth a look that takes nothing away."""
         self.found.append(Fault(Place(self.path, line), what, cure, warning=True))
-
-    @property
-    def count(self) -> int:
-        """How many are no mere warnings: a reader compares before and after to see whether a card broke."""
-        return sum(not fault.warning for fault in self.found)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

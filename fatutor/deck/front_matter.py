@@ -10,6 +10,7 @@ import yaml
 
 from fatutor.deck.faults import Faults, listed, nearest, quoted
 from fatutor.deck.model import Beat, Track
+from fatutor.deck.scan import unify
 from fatutor.text.clean import clean_line
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C one is several times faster, where it exists
@@ -58,6 +59,11 @@ class _Entry(NamedTuple):
     value: object
     raw: str
     line: int
+
+
+def opens(text: str) -> bool:
+    """Whether a text as it stands in its file begins with front matter."""
+    return unify(text[:100]).split("\n")[0].rstrip() == "---"
 
 
 def split(text: str) -> Split | None:

@@ -32,13 +32,15 @@ class Item:
     @property
     def is_paragraph(self) -> bool:
         """Whether it is one paragraph only, so that joining its lines loses nothing."""
-        lines = self.text.split("\n")
-        return not any(not line.strip() or _MARKER.match(line) or _opens_fence(line) for line in lines)
+        for line in self.text.split("\n"):
+            if not line.strip() or _MARKER.match(line) or _opens_fence(line):
+                return False
+        return True
 
 
 def is_rule(text: str) -> bool:
     """Whether the line is a thematic break, such as `---`."""
-    return bool(_RULE.match(text))
+    return text.lstrip(" ")[:1] in ("-", "*", "_") and bool(_RULE.match(text))
 
 
 def items(lines: Sequence[Line]) -> tuple[list[Item], list[Line]]:
@@ -77,6 +79,8 @@ def items(lines: Sequence[Line]) -> tuple[list[Item], list[Line]]:
 
 
 def _indent(text: str) -> int:
+    if text[:1] not in (" ", "\t"):
+        return 0
     lead = text[: len(text) - len(text.lstrip(" \t"))]
     return len(lead.expandtabs(4))
 

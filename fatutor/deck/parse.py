@@ -13,8 +13,7 @@ from fatutor.deck.front_matter import FrontMatter
 from fatutor.deck.hardware import Hardware
 from fatutor.deck.model import Beat, Card, Check, Deck, Kind, Prose
 from fatutor.deck.scan import Line, LineKind, Scan, scan, unify
-
-_COMMENTS = (LineKind.CARD, LineKind.BAD_CARD)
+from fatutor.deck.sections import CARD_COMMENTS
 
 
 def parse(text: str, *, name: str, path: str, hardware: Hardware) -> Deck:
@@ -50,7 +49,7 @@ def parse(text: str, *, name: str, path: str, hardware: Hardware) -> Deck:
         else:
             lines = [line for stretch in stretches for line in stretch]
             lines = lines if blocks else _without_title(lines, title, faults)
-            checks += sections.fenced_checks(lines)
+            checks += sections.checks(lines, faults, in_card=False)
             if prose := _prose(lines, faults):
                 blocks.append(prose)
     if not any(isinstance(block, Card) for block in blocks) and not faults.count:
@@ -85,12 +84,12 @@ def _opens_card(lines: Sequence[Line]) -> bool:
     if lines[0].kind is not LineKind.HEADING or lines[0].level != 2:
         return False
     below = next((line for line in lines[1:] if not line.blank), None)
-    return below is not None and below.kind in _COMMENTS
+    return below is not None and below.kind in CARD_COMMENTS
 
 
 def _cards(lines: Sequence[Line], found: Scan, source: Source, faults: Faults) -> list[Card]:
     heading = lines[0]
-    at = next(index for index, line in enumerate(lines) if line.kind in _COMMENTS)
+    at = next(index for index, line in enumerate(lines) if line.kind in CARD_COMMENTS)
     mark = lines[at]
     if mark.kind is LineKind.BAD_CARD:
         what = "this card comment does not end on its line"
@@ -116,7 +115,7 @@ def _without_title(lines: Sequence[Line], title: str, faults: Faults) -> Sequenc
 def _prose(lines: Sequence[Line], faults: Faults) -> Prose | None:
     """The prose of some lines, if they hold any, and a word on what looks like a card in it."""
     for line in lines:
-        if line.kind in _COMMENTS:
+        if line.kind in CARD_COMMENTS:
             faults.fault(
                 line.number,
                 "this card comment belongs to no card",
@@ -129,7 +128,7 @@ def _prose(lines: Sequence[Line], faults: Faults) -> Prose | None:
         elif heading and line.kind is LineKind.HEADING and line.level == 3 and line.value == "Answer":
             what = f"{quoted(heading.value)} has an answer, but is no card"
             faults.warn(heading.number, what, "put <!-- card id=… kind=interview --> right below it")
-    shown = [line for line in lines if line.kind not in _COMMENTS]
+    shown = [line for line in lines if line.kind not in CARD_COMMENTS]
     first = next((line.number for line in shown if not line.blank), None)
     return Prose(sections.text(shown), first) if first is not None else None
 

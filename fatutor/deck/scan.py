@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from fatutor.text.clean import clean
 
+_FIRST = frozenset(" #`~<")  # what a line begins with that may be more than text
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]|$)")
 _FENCE = re.compile(r"(`{3,})([^`]*)$|(~{3,})(.*)$")
 _CARD = re.compile(r"<!--\s*card(?![\w-])(?:(.*?)-->[ \t]*$)?")
@@ -65,6 +66,9 @@ def scan(text: str, first: int = 1) -> Scan:
     lines: list[Line] = []
     fence, fence_line, comment_line = "", 0, 0
     for number, text_line in enumerate(text.split("\n"), first):
+        if text_line[:1] not in _FIRST and not fence_line and not comment_line:
+            lines.append(Line(number, text_line))  # most lines, and the fastest way past them
+            continue
         if fence_line:
             ends = _ends(fence, text_line)
             line = Line(number, text_line, LineKind.FENCE_END if ends else LineKind.CODE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fatutor.deck.faults import Faults, listed, nearest, quoted
@@ -13,6 +13,7 @@ from fatutor.deck.scan import Line, LineKind
 
 NAMES = ("Answer", "Key points", "Not quite", "Follow-up", "Check", "Choices", "Hint", "Source")
 
+CARD_COMMENTS = (LineKind.CARD, LineKind.BAD_CARD)
 _CRITICAL = re.compile(r"\s*(\*\*|__)?\\?\[critical\\?\](?(1)\1)\.?$", re.IGNORECASE)
 _BOX = re.compile(r"\[([ xX])\]\s+(?=\S)")
 
@@ -33,32 +34,42 @@ class Sections:
 
 
 def split(lines: Sequence[Line], faults: Faults) -> Sections:
-    """Take the lines below a card comment apart; a section unknown or there twice is a fault."""
+    """Take the lines below a card comment apart; a section unknown, empty or there twice is a fault."""
     lines = _without_last_rule(lines)
     body: list[Line] = []
     named: dict[str, Sequence[Line]] = {}
     numbers: dict[str, int] = {}
     current = body
     for line in lines:
-        if line.kind is not LineKind.HEADING or line.level != 3:
-            current.append(line)
+        if line.kind is LineKind.HEADING and line.level == 3:
+            current = []
+            if _is_new_section(line, numbers, faults):
+                named[line.value], numbers[line.value] = current, line.number
             continue
-        current = []
-        if line.value in named:
-            what = f"the section {quoted(line.value)} is there twice"
-            faults.fault(line.number, what, f"join it with the one on line {numbers[line.value]}")
-        elif line.value in NAMES:
-            named[line.value], numbers[line.value] = current, line.number
-        else:
-            meant = nearest(line.value, NAMES)
-            cure = (
-                f"write ### {meant}"
-                if meant
-                else f"a card has the sections {listed(NAMES)}; use #### within one"
-            )
-            faults.fault(line.number, f"a card has no section {quoted(line.value)}", cure)
+        if line.kind in CARD_COMMENTS:
+            cure = "give the card a level-2 heading (## …) right above its comment"
+            faults.fault(line.number, "a card comment stands within a card", cure)
+        current.append(line)
     _warn_of_text_after_rule(current, faults)
+    for name, below in named.items():
+        if not text(below):
+            cure = "write something below it, or take it out"
+            faults.fault(numbers[name], f"the section {name} is empty", cure)
     return Sections(body, named, numbers)
+
+
+def _is_new_section(line: Line, numbers: Mapping[str, int], faults: Faults) -> bool:
+    if line.value in numbers:
+        what = f"the section {quoted(line.value)} is there twice"
+        faults.fault(line.number, what, f"join it with the one on line {numbers[line.value]}")
+        return False
+    if line.value not in NAMES:
+        meant = nearest(line.value, NAMES)
+        other = f"a card has the sections {listed(NAMES)}; use #### within one"
+        cure = f"write ### {meant}" if meant else other
+        faults.fault(line.number, f"a card has no section {quoted(line.value)}", cure)
+        return False
+    return True
 
 
 def text(lines: Iterable[Line]) -> str:
@@ -75,7 +86,7 @@ def key_points(lines: Sequence[Line], faults: Faults) -> tuple[KeyPoint, ...]:
     points: list[KeyPoint] = []
     for item in _list("Key points", lines, faults):
         line = _one_line("a key point", item, faults)
-        marked = _CRITICAL.search(line)
+        marked = _CRITICAL.search(line) if "]" in line else None
         line = line[: marked.start()] if marked else line
         if not line:
             faults.fault(
@@ -117,27 +128,28 @@ def follow_ups(lines: Sequence[Line], faults: Faults) -> tuple[str, ...]:
     )
 
 
-def checks(lines: Sequence[Line], faults: Faults) -> tuple[Check, ...]:
-    """The expressions of a Check section: whatever is fenced or indented by four."""
+def checks(lines: Iterable[Line], faults: Faults, *, in_card: bool) -> tuple[Check, ...]:
+    """The expressions in fences that open with ```` ```check ````, and in a card also all code, fenced or
+    indented by four, of its section Check, where anything else would be lost.
+    """
     found: list[Check] = []
+    in_section = in_fence = False
     for line in lines:
-        indented = line.kind is LineKind.TEXT and line.text.startswith(("    ", "\t"))
-        if line.kind is LineKind.CODE or indented:
-            found += _check(line)
-        elif not line.blank and line.kind not in (LineKind.FENCE, LineKind.FENCE_END):
-            what = f"{quoted(line.text)} stands in a Check section outside of code"
-            faults.fault(line.number, what, "indent it by four spaces, or write it as a # comment there")
+        kind = line.kind
+        if kind is LineKind.CODE:
+            if in_section or in_fence:
+                found += _check(line)
+        elif kind is LineKind.FENCE:
+            in_fence = line.value == "check"
+        elif kind is LineKind.HEADING and line.level <= 3:
+            in_section = in_card and line.value == "Check"
+        elif in_section and kind in (LineKind.TEXT, LineKind.HEADING) and line.text.strip():
+            if line.text.startswith(("    ", "\t")):
+                found += _check(line)
+            else:
+                what = f"{quoted(line.text)} stands in a Check section outside of code"
+                faults.fault(line.number, what, "indent it by four spaces, or write it as a # comment there")
     return tuple(found)
-
-
-def fenced_checks(lines: Iterable[Line]) -> Iterator[Check]:
-    """The expressions in fences that open with ```` ```check ````, wherever they stand."""
-    inside = False
-    for line in lines:
-        if line.kind is LineKind.FENCE:
-            inside = line.value == "check"
-        elif inside and line.kind is LineKind.CODE:
-            yield from _check(line)
 
 
 def _check(line: Line) -> list[Check]:
@@ -157,9 +169,8 @@ def _list(name: str, lines: Sequence[Line], faults: Faults) -> list[Item]:
 
 def _one_line(what: str, item: Item, faults: Faults) -> str:
     if not item.is_paragraph:
-        faults.fault(
-            item.line, f"{what} is more than one paragraph", "write one sentence an item, all on one level"
-        )
+        cure = "write one sentence an item, all on one level"
+        faults.fault(item.line, f"{what} is more than one paragraph", cure)
     return item.one_line
 
 

@@ -1,0 +1,164 @@
+"""All decks together: cards by id, beats in order, and what is wrong between files."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from fatutor.deck import front_matter
+from fatutor.deck import hardware as hardware_table
+from fatutor.deck.cache import Cache
+from fatutor.deck.files import DeckFile, find, read_text
+from fatutor.deck.hardware import Hardware
+from fatutor.deck.model import Card, Deck, Fault, Place
+from fatutor.deck.parse import parse
+from fatutor.text.clean import clean_line
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Everything that was read. `cards` holds the ones that can be drilled, by id and in reading order.
+
+    `beats` are the lessons in the order of module and number; `faults` are those of all files, by place.
+    """
+
+    decks: tuple[Deck, ...]
+    cards: Mapping[str, Card]
+    beats: tuple[Deck, ...]
+    faults: tuple[Fault, ...]
+
+    def card(self, identity: str) -> Card | None:
+        return self.cards.get(identity)
+
+    def deck(self, name: str) -> Deck | None:
+        return next((deck for deck in self.decks if deck.name == name), None)
+
+    def module(self, title: str) -> tuple[Deck, ...]:
+        """The beats of one module, first to last."""
+        return tuple(deck for deck in self.beats if deck.beat is not None and deck.beat.module == title)
+
+
+def load(roots: Sequence[Path], *, hardware: Hardware | None = None, cache: Path | None = None) -> Library:
+    """Read every deck below the roots; what is wrong is in `faults`, and nothing is raised for it.
+
+    `hardware` is the table that a card's value may name, the bundled one unless another is given; `cache`
+    is a folder for parsed decks, which may vanish at any time. A root that does not exist is a fault.
+    Raises FatutorError only where the bundled hardware table cannot be read.
+    """
+    table = hardware_table.read(hardware_table.bundled()) if hardware is None else hardware
+    entries = Cache(cache, _digest(table)) if cache else None
+    files, faults = find(roots)
+    decks: list[Deck] = []
+    with _collector_paused():
+        for file in files:
+            deck = entries.get(file) if entries else None
+            if deck is None:
+                deck = _read(file, table, faults)
+                if deck and entries:
+                    entries.put(file, deck)
+            if deck:
+                decks.append(deck)
+        return assemble(decks, faults)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Reading makes many values that stay and no cycles: looking for garbage among them doubles the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def assemble(decks: Sequence[Deck], faults: Iterable[Fault] = ()) -> Library:
+    """A library of decks that were read, with the faults that only show between them."""
+    cards = [card for deck in decks for card in deck.cards]
+    clashes = _clashes(cards)
+    lessons = [deck for deck in decks if deck.beat is not None]
+    found = [
+        *faults,
+        *(fault for deck in decks for fault in deck.faults),
+        *_clash_faults(clashes),
+        *_number_faults(lessons),
+        *_name_faults(decks),
+    ]
+    return Library(
+        decks=tuple(decks),
+        cards=MappingProxyType({card.id: card for card in cards if card.base not in clashes}),
+        beats=tuple(sorted(lessons, key=_beat_order)),
+        faults=tuple(sorted(found, key=lambda fault: fault.place)),
+    )
+
+
+def _read(file: DeckFile, hardware: Hardware, faults: list[Fault]) -> Deck | None:
+    """The deck in a file, or None where it holds none; a README need not say why."""
+    text = read_text(file.path)
+    if isinstance(text, Fault):
+        faults.append(text)
+        return None
+    is_deck = front_matter.opens(text)
+    if not is_deck and file.path.name.lower() == "readme.md":
+        return None
+    deck = parse(text, name=clean_line(file.name), path=clean_line(str(file.path)), hardware=hardware)
+    if not is_deck:
+        faults += deck.faults
+        return None
+    return deck
+
+
+def _digest(hardware: Hardware) -> str:
+    figures = sorted((chip, sorted(table.items())) for chip, table in hardware.items())
+    return hashlib.blake2b(json.dumps(figures).encode("ascii"), digest_size=8).hexdigest()
+
+
+def _clashes(cards: Iterable[Card]) -> dict[str, list[Card]]:
+    """The cards of each id that stands at more than one place; the gaps of one cloze share theirs."""
+    places: dict[str, dict[Place, Card]] = {}
+    for card in cards:
+        places.setdefault(card.base, {}).setdefault(card.place, card)
+    return {base: list(found.values()) for base, found in places.items() if len(found) > 1}
+
+
+def _clash_faults(clashes: Mapping[str, Sequence[Card]]) -> Iterator[Fault]:
+    for base, cards in clashes.items():
+        for card in cards:
+            others = ", ".join(str(other.place) for other in cards if other is not card)
+            if card.provisional:
+                what = f"this card has the words of the one at {others}, and neither has an id"
+                yield Fault(card.place, what, "run fatutor check --fix, or change one of them")
+            else:
+                what = f"the id {base} is also that of the card at {others}, so neither is drilled"
+                yield Fault(card.place, what, "give one of them another id")
+
+
+def _number_faults(lessons: Sequence[Deck]) -> Iterator[Fault]:
+    groups: dict[tuple[str, int], list[Deck]] = {}
+    for deck in lessons:
+        groups.setdefault(_beat_order(deck), []).append(deck)
+    for (module, number), decks in groups.items():
+        for deck in decks if len(decks) > 1 else ():
+            others = ", ".join(other.path for other in decks if other is not deck)
+            what = f"beat {number} of {module} is also in {others}"
+            yield Fault(Place(deck.path, 1), what, "give each beat its own number")
+
+
+def _name_faults(decks: Sequence[Deck]) -> Iterator[Fault]:
+    first: dict[str, Deck] = {}
+    for deck in decks:
+        other = first.setdefault(deck.name, deck)
+        if other is not deck:
+            what = f"this deck has the name of {other.path}, so their counts are shown together"
+            yield Fault(Place(deck.path, 1), what, "rename one of the files", warning=True)
+
+
+def _beat_order(deck: Deck) -> tuple[str, int]:
+    return (deck.beat.module, deck.beat.number) if deck.beat else ("", 0)
