@@ -1,0 +1,41 @@
+"""What this machine can run, told without loading torch: the app's process never does."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from importlib.util import find_spec
+
+NO_GPU = "no GPU here: demos count bytes and check values; times need a GPU"
+
+
+def gpu_name() -> str | None:
+    """The first NVIDIA GPU's name as its driver tells it, or None. Takes at most two seconds."""
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return None
+    try:
+        told = subprocess.run(
+            [tool, "--query-gpu=name", "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=2,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    names = told.stdout.strip().splitlines()
+    return names[0].strip() if told.returncode == 0 and names else None
+
+
+def missing() -> list[str]:
+    """Which of torch and triton is not installed beside this Python."""
+    return [package for package in ("torch", "triton") if find_spec(package) is None]
+
+
+def hardware_truth() -> str:
+    """One dim line: what a demo run here can and cannot show."""
+    if absent := missing():
+        return f"{' and '.join(absent)} not installed: demos cannot run here; pip install 'fatutor[demos]'"
+    name = gpu_name()
+    return f"{name}: demos run on it" if name else NO_GPU

@@ -1,0 +1,233 @@
+"""Everything one run of fatutor works with, wired once and opened late.
+
+The desk stands above `study` and below anything that draws: the screens, the plain drill and the verbs are
+handed a desk and ask it. Reading never opens the database for writing; the first answer does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fatutor.deck.library import Library, load
+from fatutor.deck.model import Card, Deck
+from fatutor.errors import FatutorError
+from fatutor.paths import Paths
+from fatutor.schedule.facts import Facts
+from fatutor.schedule.grades import Grade, grading_keys
+from fatutor.schedule.queue import Limits, today_queue
+from fatutor.schedule.scheduler import Scheduler
+from fatutor.settings import Settings
+from fatutor.store.read import read_facts
+from fatutor.store.url import Location
+from fatutor.study.beat import Lesson
+from fatutor.study.drill import Drill
+from fatutor.study.overview import Overview, overview
+from fatutor.study.ports import Time
+
+if TYPE_CHECKING:
+    from fatutor.deck.hardware import Hardware
+    from fatutor.demo.catalogue import Demo
+    from fatutor.schedule.log import Entry
+    from fatutor.store.records import Commitment
+    from fatutor.store.store import Store
+
+
+class Desk:
+    """One learner's decks, log and settings. `roots` are the folders and files that hold decks."""
+
+    def __init__(
+        self,
+        *,
+        paths: Paths,
+        settings: Settings,
+        location: Location,
+        roots: Sequence[Path],
+        time: Time,
+        new_id: Callable[[], str],
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.paths = paths
+        self.settings = settings
+        self.location = location
+        self.time = time
+        self.new_id = new_id
+        self.roots = roots
+        self._notes = tuple(notes)
+        self._store: Store | None = None
+        self._library: Library | None = None
+
+    # -- decks --------------------------------------------------------------------------------------
+
+    @property
+    def library(self) -> Library:
+        if self._library is None:
+            self._library = load(self.roots, cache=self.paths.cache)
+        return self._library
+
+    def reload(self) -> Library:
+        """The decks as they are on disk now."""
+        self._library = None
+        return self.library
+
+    def deck_title(self, card: Card) -> str:
+        deck = self.library.deck(card.deck)
+        return deck.title if deck else card.deck
+
+    @cached_property
+    def hardware(self) -> Hardware:
+        """The table that checks may name: `A100.ridge` and its like."""
+        from fatutor.deck.hardware import bundled, read
+
+        return read(bundled())
+
+    # -- what is stored -----------------------------------------------------------------------------
+
+    @property
+    def store(self) -> Store:
+        """The log, opened for writing. Raises FatutorError, one line, where that cannot be."""
+        if self._store is None:
+            from fatutor.store.store import open_store
+
+            self._store = open_store(self.location, backups=self.paths.backups, now=self.time.now())
+        return self._store
+
+    def facts(self) -> Facts:
+        if self._store is not None:
+            return self._store.facts()
+        return read_facts(self.location, self.paths.backups)
+
+    def warm_up(self) -> None:
+        """Import the database layer, half a second's work, before it is needed. Opens nothing."""
+        import fatutor.store.store  # noqa: F401 - for its time, not for its names
+
+    def close(self) -> None:
+        """Keep the day's copy and let go of the database."""
+        if self._store is not None:
+            self._store.back_up(self.today(self._store.facts())[0])
+            self._store.close()
+            self._store = None
+
+    # -- sittings -----------------------------------------------------------------------------------
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.settings.new_per_day, self.settings.minutes, self.settings.interview_on)
+
+    @property
+    def scheduler(self) -> Scheduler:
+        return Scheduler(self.settings.profile, self.settings.ceiling)
+
+    @property
+    def grading_keys(self) -> Mapping[int, Grade]:
+        return grading_keys(self.settings.six_grades)
+
+    def today(self, facts: Facts) -> tuple[date, str | None]:
+        return self.time.study_day(facts.last_study_day)
+
+    def overview(self) -> Overview:
+        facts = self.facts()
+        day, note = self.today(facts)
+        notes = [*self._notes, *([note] if note else []), *self._deck_notes()]
+        return overview(self.library, facts, day, self.limits, notes)
+
+    def _deck_notes(self) -> list[str]:
+        faults = [fault for fault in self.library.faults if not fault.warning]
+        if not faults:
+            return []
+        more = f" (and {len(faults) - 1} more; fatutor check lists them)" if len(faults) > 1 else ""
+        return [f"{faults[0]}{more}"]
+
+    def drill(self, *decks: Deck) -> Drill:
+        """A sitting with today's queue, over all decks or some."""
+        facts = self.facts()
+        cards = [card for deck in decks for card in deck.cards] if decks else self.library.cards.values()
+        known = self.library.cards
+        queue = today_queue([c for c in cards if c.id in known], facts, self.today(facts)[0], self.limits)
+        return Drill(
+            self.library,
+            LateLedger(self),
+            [card.id for card in queue.cards],
+            time=self.time,
+            scheduler=self.scheduler,
+            new_id=self.new_id,
+        )
+
+    def lesson(self, deck: Deck) -> Lesson:
+        return Lesson(self.library, deck, LateLedger(self), time=self.time, new_id=self.new_id)
+
+    def beat_after(self, deck: Deck) -> Deck | None:
+        """The next beat of the module that is open and whose gate is not committed; core before deep dive."""
+        for module in self.overview().modules:
+            if deck.beat is not None and module.title == deck.beat.module:
+                open_lines = [line for line in module.beats if line.status in ("next", "open")]
+                ahead = [line for line in open_lines if line.status == "next"] or open_lines
+                return ahead[0].deck if ahead else None
+        return None
+
+    def deck_named(self, name: str) -> Deck:
+        """A deck by its name, the end of its name, or its title. Raises FatutorError naming what there is."""
+        wanted = name.removesuffix(".md").casefold()
+        for matches in (
+            [d for d in self.library.decks if d.name.casefold() == wanted],
+            [d for d in self.library.decks if d.name.casefold().endswith("/" + wanted)],
+            [d for d in self.library.decks if d.title.casefold() == wanted],
+        ):
+            if len(matches) == 1:
+                return matches[0]
+        there = ", ".join(deck.name for deck in self.library.decks[:12]) or "none"
+        raise FatutorError(f"there is no deck {name!r}", f"decks here: {there}")
+
+    # -- demos --------------------------------------------------------------------------------------
+
+    @cached_property
+    def demos(self) -> Mapping[str, Demo]:
+        """The demos that the kernels offer, by name. Raises FatutorError where they cannot be asked."""
+        from fatutor.demo.catalogue import catalogue
+        from fatutor.demo.launcher import local
+
+        return {demo.name: demo for demo in catalogue(local())}
+
+    def demo(self, name: str) -> Demo:
+        found = self.demos.get(name)
+        if found is None:
+            raise FatutorError(f"there is no demo {name!r}", f"demos here: {', '.join(self.demos)}")
+        return found
+
+    @cached_property
+    def hardware_truth(self) -> str:
+        """One line on what demos can show here, found without loading torch."""
+        from fatutor.demo.machine import hardware_truth
+
+        return hardware_truth()
+
+
+class LateLedger:
+    """A desk's log as a sitting sees it: read without opening it, opened by the first thing to write.
+
+    So the first card shows without the database layer, and looking at a deck leaves no file behind.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def facts(self) -> Facts:
+        return self._desk.facts()
+
+    def append(self, entry: Entry) -> None:
+        self._desk.store.append(entry)
+
+    def undo(self, entry_id: str, at: datetime, offset: int, study_day: date) -> Entry | None:
+        return self._desk.store.undo(entry_id, at, offset, study_day)
+
+    def commit(self, commitment: Commitment) -> None:
+        self._desk.store.commit(commitment)
+
+    def commitment(self, gate: str) -> Commitment | None:
+        return self._desk.store.commitment(gate) if gate in self.facts().committed else None
+
+    def link_run(self, run_id: str, *, entry: str | None = None, commitment: str | None = None) -> None:
+        self._desk.store.link_run(run_id, entry=entry, commitment=commitment)

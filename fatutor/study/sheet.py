@@ -1,0 +1,90 @@
+"""What stands on the table, as Markdown and words: a card before and after its reveal."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from fatutor.deck.expressions import holds
+from fatutor.deck.hardware import Hardware
+from fatutor.deck.model import AnswerForm, Card
+from fatutor.schedule.log import EntryKind
+from fatutor.schedule.state import CardState
+from fatutor.study.drill import Turn
+
+
+def prompt(card: Card) -> str:
+    """Title and prompt. Nothing that hints at the answer; a choice card lists its choices."""
+    parts = [f"## {card.title[:1].upper()}{card.title[1:]}"] if card.title else []
+    if card.prompt and card.prompt != card.title:
+        parts.append(card.prompt)
+    if card.response.form is AnswerForm.CHOICE:
+        parts.append("\n".join(f"{i}. {choice.text}" for i, choice in enumerate(card.response.choices, 1)))
+    return "\n\n".join(parts)
+
+
+def answer(turn: Turn, hardware: Hardware) -> str:
+    card = turn.card
+    parts: list[str] = []
+    if turn.committed is not None and turn.committed.text:
+        parts.append(_committed(turn))
+    if card.answer:
+        parts.append(card.answer)
+    if card.checks:
+        parts.append(_checked(card, hardware))
+    return "\n\n".join(parts)
+
+
+def _checked(card: Card, hardware: Hardware) -> str:
+    count = len(card.checks)
+    wrong = sum(not holds(check, hardware) for check in card.checks)
+    if wrong:
+        return f"✗ {wrong} of {count} numbers do not hold; run: fatutor check {card.place.path}"
+    return f"✓ {count} number{'s' if count != 1 else ''} checked"
+
+
+def _committed(turn: Turn) -> str:
+    committed = turn.committed
+    assert committed is not None
+    quoted = "\n".join(f"> {line}" for line in committed.text.split("\n"))
+    verdict = "" if committed.right is None else f"\n\n{'✓' if committed.right else '✗'} {committed.note}"
+    return f"*You committed*\n\n{quoted}{verdict}"
+
+
+def rest(card: Card) -> str:
+    """What stands below the key points: half-truths, the follow-up, the source."""
+    parts: list[str] = []
+    if card.not_quite:
+        parts.append("**Not quite**\n\n" + "\n".join(f"- {line}" for line in card.not_quite))
+    if card.follow_ups:
+        parts.append("**Then they ask**\n\n" + "\n".join(f"- {line}" for line in card.follow_ups))
+    if card.source:
+        parts.append(f"**Source** {card.source}")
+    return "\n\n".join(parts)
+
+
+def whereabouts(turn: Turn, at: int, of: int, deck: str) -> str:
+    """`3 of 16 · Problem and roofline · onsite ●●●○○`"""
+    card = turn.card
+    level = f"{card.level} " if card.level else ""
+    stars = "●" * card.difficulty + "○" * (5 - card.difficulty) if card.difficulty else ""
+    parts = [f"{at} of {of}", deck, f"{level}{stars}".strip()]
+    if turn.kind is EntryKind.RELEARN:
+        parts.append("again")
+    elif turn.state.is_new:
+        parts.append("new")
+    if turn.state.flagged:
+        parts.append("⚑")
+    return " · ".join(part for part in parts if part)
+
+
+def returns(state: CardState, today: date) -> str:
+    """When a card comes back: `today`, `6 d`, `2.1 mo`, `1.0 y`."""
+    if state.relearn_on == today:
+        return "today"
+    return days((state.due - today).days) if state.due else "today"
+
+
+def days(count: int) -> str:
+    if count < 60:
+        return f"{count} d"
+    return f"{count / 30.44:.1f} mo" if count < 365 else f"{count / 365.25:.1f} y"

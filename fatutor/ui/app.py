@@ -1,0 +1,168 @@
+"""The app: which screen shows, and what the screens ask of the world outside the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from textual.app import App
+
+from fatutor.deck.model import Card, Deck, Place
+from fatutor.desk import Desk
+from fatutor.errors import FatutorError
+from fatutor.store.records import DemoRun
+from fatutor.study.drill import Drill
+from fatutor.ui.editor import open_editor
+from fatutor.ui.keys import actions
+from fatutor.ui.looks import OWN, theme_name
+from fatutor.ui.screens.base import BaseScreen
+from fatutor.ui.screens.today import TodayScreen
+
+
+class FatutorApp(App[None]):
+    TITLE = "fatutor"
+    CSS_PATH = "app.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (80, "-normal"), (120, "-wide")]
+
+    def __init__(
+        self, desk: Desk, environ: Mapping[str, str], *, open_on: str = "today", decks: Sequence[Deck] = ()
+    ) -> None:
+        super().__init__()
+        self.desk = desk
+        self.drafts: dict[str, str] = {}  # what was typed at a gate and not committed, by gate id
+        self._environ = environ
+        self._open_on = open_on
+        self._decks = decks
+        if "TEXTUAL_ANIMATIONS" not in environ:
+            self.animation_level = "none"
+        for theme in OWN:
+            self.register_theme(theme)
+
+    def on_mount(self) -> None:
+        wanted = theme_name(self.desk.settings.theme, self._environ)
+        self.theme = wanted if wanted in self.available_themes else OWN[0].name
+        self.push_screen(TodayScreen())
+        if self._open_on == "learn":
+            self.show_learn()
+        elif self._open_on == "drill":
+            self.start_drill(*self._decks)
+        self._leave_cleanly()
+        # The database layer takes half a second to import: do it while the first screen is being read.
+        threading.Thread(target=self.desk.warm_up, daemon=True).start()
+
+    def _leave_cleanly(self) -> None:
+        """A closed pane or a kill restores the terminal and ends a running demo."""
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                with suppress(NotImplementedError, RuntimeError, ValueError):
+                    loop.add_signal_handler(getattr(signal, name), self.exit)
+
+    def on_unmount(self) -> None:
+        self.desk.close()
+
+    # -- going places -------------------------------------------------------------------------------
+
+    def home(self) -> None:
+        """Back to Today."""
+        while len(self.screen_stack) > 2:
+            self.pop_screen()
+
+    def show_learn(self) -> None:
+        from fatutor.ui.screens.learn import LearnScreen
+
+        self.push_screen(LearnScreen())
+
+    def show_beat(self, deck: Deck, *, instead: bool = False) -> None:
+        from fatutor.ui.screens.beat import BeatScreen
+
+        try:
+            screen = BeatScreen(self.desk.lesson(deck))
+        except FatutorError as reason:
+            self.tell(reason)
+            return
+        if instead:
+            self.switch_screen(screen)
+        else:
+            self.push_screen(screen)
+
+    def beat_after(self, deck: Deck) -> Deck | None:
+        return self.desk.beat_after(deck)
+
+    def start_drill(self, *decks: Deck) -> None:
+        """Drill all that is due, or only what is due of some decks."""
+        from fatutor.ui.screens.drill import DrillScreen
+
+        try:
+            drill = self.desk.drill(*decks)
+        except FatutorError as reason:
+            self.tell(reason)
+            return
+        if drill.turn is None:
+            self.tell("nothing here is due today, and no new card is left for today")
+            return
+        self.push_screen(DrillScreen(drill))
+
+    def undo_into_drill(self, screen: BaseScreen) -> None:
+        """Undo from Today: the card taken back is on the table of a fresh sitting."""
+        from fatutor.ui.screens.drill import DrillScreen
+
+        try:
+            drill = self.desk.drill()
+            card = drill.undo()
+        except FatutorError as reason:
+            screen.say(reason)
+            return
+        if card is None:
+            screen.say("nothing to undo")
+        else:
+            self.push_screen(DrillScreen(drill))
+
+    def show_summary(self, drill: Drill) -> None:
+        from fatutor.ui.screens.summary import SummaryScreen
+
+        self.switch_screen(SummaryScreen(drill))
+
+    def back_to_drill(self, drill: Drill) -> None:
+        from fatutor.ui.screens.drill import DrillScreen
+
+        self.switch_screen(DrillScreen(drill))
+
+    def show_demo(self, card: Card, kept: Callable[[DemoRun], None]) -> None:
+        from fatutor.ui.screens.demo import DemoScreen
+
+        if card.demo is None:
+            self.tell("this card has no demo")
+            return
+        try:
+            demo = self.desk.demo(card.demo)
+        except FatutorError as reason:
+            self.tell(reason)
+            return
+        self.push_screen(DemoScreen(demo, card, kept))
+
+    def show_help(self, screen: BaseScreen) -> None:
+        from fatutor.ui.screens.help import HelpScreen
+
+        self.push_screen(HelpScreen([a for a in actions(screen.WHERE) if screen.allowed(a.method)]))
+
+    def tell(self, news: str | FatutorError) -> None:
+        screen = self.screen
+        if isinstance(screen, BaseScreen):
+            screen.say(news)
+        else:
+            self.notify(str(news), markup=False)
+
+    # -- the world outside --------------------------------------------------------------------------
+
+    def edit(self, place: Place, then: Callable[[], None]) -> None:
+        """Open a deck in the learner's editor, then take up what changed."""
+        try:
+            open_editor(place, self._environ, self.suspend)
+        except FatutorError as reason:
+            self.tell(reason)
+            return
+        then()

@@ -1,0 +1,54 @@
+"""Opening a file at a line in the learner's own editor."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from textual.app import SuspendNotSupported
+
+from fatutor.deck.model import Place
+from fatutor.errors import FatutorError
+
+PLUS_LINE = frozenset(
+    {"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "pico", "joe", "ne", "mg"}
+)
+COLON_LINE = frozenset({"hx", "helix", "subl", "zed"})
+
+
+def command(place: Place, environ: Mapping[str, str]) -> list[str]:
+    """The editor's command line. Raises FatutorError where no editor is named."""
+    editor = environ.get("VISUAL") or environ.get("EDITOR")
+    if not editor:
+        raise FatutorError("no editor is named", f"set EDITOR, or open {place} yourself")
+    try:
+        words = shlex.split(editor)
+    except ValueError as error:
+        raise FatutorError(f"EDITOR cannot be read: {error}", "close its quotes") from error
+    name = Path(words[0]).name
+    if name in PLUS_LINE:
+        return [*words, f"+{place.line}", place.path]
+    if name in COLON_LINE:
+        return [*words, str(place)]
+    if name in ("code", "codium", "cursor"):
+        return [*words, "--wait", "--goto", str(place)]
+    return [*words, place.path]
+
+
+def open_editor(
+    place: Place, environ: Mapping[str, str], suspend: Callable[[], AbstractContextManager[None]]
+) -> None:
+    """Hand the terminal to the editor until it ends. Raises FatutorError where it cannot be run."""
+    words = command(place, environ)
+    try:
+        with suspend():
+            subprocess.run(words, check=False, env=dict(environ))
+    except SuspendNotSupported as error:
+        raise FatutorError("this terminal cannot be handed to an editor", f"open {place} yourself") from error
+    except OSError as error:
+        raise FatutorError(
+            f"{words[0]} could not be started", "set EDITOR to an editor that is installed"
+        ) from error

@@ -1,0 +1,189 @@
+"""A beat: its argument, its interview prompts, and the gate."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Static, TextArea
+
+from fatutor.deck.model import AnswerForm, Card
+from fatutor.deck.model import Prose as ProseBlock
+from fatutor.errors import FatutorError
+from fatutor.study.beat import Lesson
+from fatutor.ui.keys import BEAT, bindings
+from fatutor.ui.render import Prose
+from fatutor.ui.screens.base import BaseScreen
+from fatutor.ui.widgets.prompt_block import PromptBlock
+from fatutor.ui.widgets.speaking import Heading
+
+
+class BeatScreen(BaseScreen):
+    WHERE = BEAT
+    BINDINGS = bindings(BEAT)
+
+    def __init__(self, lesson: Lesson) -> None:
+        super().__init__()
+        self.lesson = lesson
+
+    def body(self) -> ComposeResult:
+        beat = self.lesson.beat
+        yield Heading("head")
+        with VerticalScroll(id="page", can_focus=False):
+            yield Prose(
+                f"# {beat.number:02d} {self.lesson.deck.title}\n\n*After this beat you can {beat.outcome}.*"
+            )
+            for block in self.lesson.deck.blocks:
+                if isinstance(block, ProseBlock):
+                    yield Prose(without_title(block.text))
+                elif block.id == beat.gate:
+                    yield PromptBlock(block, hint="")
+                else:
+                    yield PromptBlock(block)
+            with Vertical(id="gate"):
+                yield Static(id="how", markup=False)
+                yield TextArea(id="text", compact=True, highlight_cursor_line=False)
+            yield Prose(id="after")
+
+    def on_mount(self) -> None:
+        beat = self.lesson.beat
+        super().on_mount()
+        self.hush()
+        text = self.query_one("#text", TextArea)
+        text.cursor_blink = False
+        text.text = self.app.drafts.get(beat.gate, "")
+        self.query_one("#how", Static).update(
+            "Say it out loud, then write it here. Right or wrong, committing it opens the next beat."
+        )
+        kind = "core" if beat.track == "core" else "deep dive"
+        self.query_one("#head", Heading).show(
+            f"{beat.module} · {beat.kind} · {kind}", f"{beat.minutes} min to read"
+        )
+        self.show_gate()
+        if self.lesson.gate is None:
+            self.say(f"this beat's gate is broken; run: fatutor check {self.lesson.deck.path}", bad=True)
+
+    def show_gate(self) -> None:
+        """The box before the commitment; afterwards what was committed beside the model answer."""
+        done = self.lesson.commitment
+        self.query_one("#gate").display = done is None and self.lesson.gate is not None
+        if done is not None:
+            for block in self.query(PromptBlock):
+                if block.card.id == self.lesson.beat.gate:
+                    quoted = "\n".join(f"> {line}" for line in done.text.split("\n"))
+                    changed = "*The card was changed since.*\n\n" if self.lesson.changed else ""
+                    yours = f"*You committed, {done.study_day:%d %b %Y}*\n\n{quoted}"
+                    block.reveal(f"{changed}{yours}\n\n*The model answer*")
+            follower = self.app.beat_after(self.lesson.deck)
+            onward = (
+                f"**n** goes on to {follower.title}." if follower else "That was the last beat that is open."
+            )
+            self.query_one("#after", Prose).show(f"---\n\nIts cards have joined the drill. {onward}")
+        self.refresh_keys()
+
+    # -- keys ---------------------------------------------------------------------------------------
+
+    def allowed(self, method: str) -> bool:
+        committed = self.lesson.commitment is not None
+        match method:
+            case "commit":
+                return self.typing
+            case "write":
+                return not committed and not self.typing and self.lesson.gate is not None
+            case "onward":
+                return not self.typing
+            case "next_beat":
+                return committed and self.app.beat_after(self.lesson.deck) is not None
+            case "digit":
+                return not committed and self._form is AnswerForm.CHOICE
+            case "demo":
+                return self._demo_card is not None
+        return True
+
+    @property
+    def _form(self) -> AnswerForm | None:
+        return self.lesson.gate.response.form if self.lesson.gate else None
+
+    @property
+    def _demo_card(self) -> Card | None:
+        """The card whose demo `d` opens: the gate's, else the first in view that has one."""
+        gate = self.lesson.gate
+        if gate is not None and gate.demo is not None:
+            return gate
+        return next((card for card in self.lesson.deck.cards if card.demo is not None), None)
+
+    def action_onward(self) -> None:
+        page = self.query_one("#page", VerticalScroll)
+        for block in self.query(PromptBlock):
+            top = block.region.y - page.region.y
+            if (
+                not block.revealed
+                and block.card.id != self.lesson.beat.gate
+                and 0 <= top < page.size.height - 2
+            ):
+                block.reveal()
+                self.call_after_refresh(block.scroll_visible, top=True, animate=False)
+                return
+        if page.scroll_offset.y >= page.max_scroll_y:
+            if self.allowed("write"):
+                self.action_write()
+            return
+        self.action_page(1)
+
+    def action_page(self, by: int) -> None:
+        page = self.query_one("#page", VerticalScroll)
+        page.scroll_relative(y=by * max(1, page.size.height - 2), animate=False)
+
+    def action_move(self, by: int) -> None:
+        self.query_one("#page", VerticalScroll).scroll_relative(y=by, animate=False)
+
+    def action_write(self) -> None:
+        text = self.query_one("#text", TextArea)
+        self.set_focus(text)
+        self.query_one("#gate").scroll_visible(animate=False)
+
+    def action_commit(self) -> None:
+        self.commit(self.query_one("#text", TextArea).text)
+
+    def action_digit(self, key: str) -> None:
+        self.commit(key)
+
+    def commit(self, typed: str) -> None:
+        try:
+            self.lesson.commit(typed)
+        except FatutorError as reason:
+            self.say(reason)
+            return
+        self.app.drafts.pop(self.lesson.beat.gate, None)
+        self.set_focus(None)
+        self.show_gate()
+        self.say("committed; the next beat is open")
+
+    def on_text_area_changed(self, changed: TextArea.Changed) -> None:
+        if self.lesson.commitment is None:
+            self.app.drafts[self.lesson.beat.gate] = changed.text_area.text
+
+    def action_next_beat(self) -> None:
+        follower = self.app.beat_after(self.lesson.deck)
+        if follower is not None:
+            self.app.show_beat(follower, instead=True)
+
+    def action_demo(self) -> None:
+        card = self._demo_card
+        if card is not None:
+            self.app.show_demo(card, kept=self.lesson.evidence)
+
+    def action_edit(self) -> None:
+        gate = self.lesson.gate
+        place = gate.place if gate else self.lesson.deck.cards[0].place
+        self.app.edit(place, then=self.reread)
+
+    def reread(self) -> None:
+        deck = self.desk.reload().deck(self.lesson.deck.name)
+        if deck is not None:
+            self.app.show_beat(deck, instead=True)
+
+
+def without_title(markdown: str) -> str:
+    """The prose without a level-1 heading at its top: the page has one already."""
+    first, _, others = markdown.lstrip("\n").partition("\n")
+    return others if first.startswith("# ") else markdown

@@ -1,0 +1,288 @@
+"""The drill: a prompt and a clock; then the answer, what you said, and the grade."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Input, Static, TextArea
+
+from fatutor.deck.model import AnswerForm, Card
+from fatutor.errors import FatutorError
+from fatutor.schedule.grades import GRADES
+from fatutor.study import sheet
+from fatutor.study.drill import Drill, Phase, Turn
+from fatutor.ui.keys import DRILL, bindings
+from fatutor.ui.render import Prose
+from fatutor.ui.screens.base import BaseScreen
+from fatutor.ui.widgets.key_points import KeyPoints
+from fatutor.ui.widgets.speaking import Heading, bar, mm_ss
+
+# How each form of answer is asked for, in the line under the prompt.
+ASK = {
+    AnswerForm.ALOUD: "Answer out loud.",
+    AnswerForm.TEXT: "Say it out loud, then write it down; ctrl+j commits, escape frees the keys.",
+    AnswerForm.NUMBER: "Commit a number; enter commits, escape frees the keys.",
+    AnswerForm.CHOICE: "Say why out loud, then choose.",
+}
+
+
+class DrillScreen(BaseScreen):
+    WHERE = DRILL
+    BINDINGS = bindings(DRILL)
+
+    def __init__(self, drill: Drill) -> None:
+        super().__init__()
+        self.drill = drill
+
+    def body(self) -> ComposeResult:
+        yield Heading("head")
+        with VerticalScroll(id="table", can_focus=False), Container(id="sides"):
+            yield Prose(id="prompt")
+            with Vertical(id="reply"):
+                yield Prose(id="answer")
+                yield Static(id="said", markup=False)
+                yield KeyPoints()
+                yield Prose(id="rest")
+        with Vertical(id="ask"):
+            yield Static(id="how", markup=False)
+            yield Input(id="number", placeholder="a number, with its unit if you like", compact=True)
+            yield TextArea(id="text", compact=True, highlight_cursor_line=False)
+        yield Static(id="grades", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#number", Input).cursor_blink = False
+        self.query_one("#text", TextArea).cursor_blink = False
+        self.set_interval(1.0, self.tell_time)
+        self.deal()
+
+    # -- drawing ------------------------------------------------------------------------------------
+
+    def deal(self) -> None:
+        """Show the card on the table, or the summary where there is none."""
+        turn = self.drill.turn
+        if turn is None:
+            self.app.show_summary(self.drill)
+            return
+        form = turn.card.response.form
+        revealed = self.drill.phase is Phase.REVEALED
+        self.set_class(revealed, "-revealed")
+        self.query_one("#prompt", Prose).show(sheet.prompt(turn.card))
+        self.query_one("#ask").display = not revealed
+        self.query_one("#how", Static).update(ASK[form])
+        self.query_one("#number").display = form is AnswerForm.NUMBER
+        self.query_one("#text").display = form is AnswerForm.TEXT
+        self.query_one("#reply").display = revealed
+        self.query_one("#grades").display = revealed
+        table = self.query_one("#table", VerticalScroll)
+        if revealed:
+            self.query_one("#answer", Prose).show(sheet.answer(turn, self.desk.hardware))
+            self.query_one("#rest", Prose).show(sheet.rest(turn.card))
+            self.query_one(KeyPoints).cursor = 0
+            self.show_ticks()
+            self.set_focus(None)
+            if not self.has_class("-wide"):
+                self.call_after_refresh(self.query_one("#reply").scroll_visible, top=True, animate=False)
+        else:
+            self.query_one("#number", Input).value = ""
+            self.query_one("#text", TextArea).text = ""
+            table.scroll_home(animate=False)
+            box = {AnswerForm.NUMBER: "#number", AnswerForm.TEXT: "#text"}.get(form)
+            self.set_focus(self.query_one(box) if box else None)
+        self.hush()
+        if turn.changed:
+            self.say("this card was changed since your last review")
+        self.tell_time()
+        self.refresh_keys()
+
+    def tell_time(self) -> None:
+        turn = self.drill.turn
+        if turn is None:
+            return
+        at, of = self.drill.position
+        left = sheet.whereabouts(turn, at, of, self.desk.deck_title(turn.card))
+        spoken = self.drill.seconds()
+        if self.drill.phase is Phase.REVEALED:
+            right = f"spoken {mm_ss(spoken)}"
+        else:
+            target = turn.card.target_seconds
+            right = f"{mm_ss(spoken)} {bar(spoken / target)} {mm_ss(target)}"
+        self.query_one("#head", Heading).show(left, right)
+
+    def show_ticks(self) -> None:
+        turn = self.drill.turn
+        assert turn is not None
+        points = turn.card.key_points
+        self.query_one(KeyPoints).show(points, frozenset(turn.ticked))
+        said = self.query_one("#said", Static)
+        said.display = bool(points)
+        said.update(
+            Content.assemble(("What did you say?", "bold"), f"   {len(turn.ticked)} of {len(points)}")
+        )
+        self.query_one("#grades", Static).update(self.grade_lines())
+
+    def grade_lines(self) -> Content:
+        """The proposal, and the four keys with the interval that each would store."""
+        proposal = self.drill.proposal()
+        lines: list[Content] = []
+        if proposal is None:
+            hint = "tick what you said; the ticks propose a grade" if self.turn.card.key_points else "you decide"
+            lines.append(Content.styled(hint, "dim"))
+        else:
+            lines.append(
+                Content.assemble(
+                    ("proposed ", "dim"),
+                    (GRADES[proposal.quality].label, "bold $accent"),
+                    (f" · {proposal.why}", "dim"),
+                )
+            )
+        keys = []
+        for key, grade in self.desk.grading_keys.items():
+            proposed = proposal is not None and grade.quality == proposal.quality
+            label = f"{key} {grade.label} {sheet.returns(self.drill.preview(grade.quality), self.turn.day)}"
+            keys.append(Content.styled(label, "bold $accent" if proposed else ""))
+        lines.append(Content("   ").join(keys))
+        return Content("\n").join(lines)
+
+    # -- keys ---------------------------------------------------------------------------------------
+
+    def allowed(self, method: str) -> bool:
+        turn = self.drill.turn
+        if turn is None:
+            return method in ("help", "leave", "undo")
+        revealed = self.drill.phase is Phase.REVEALED
+        form = turn.card.response.form
+        match method:
+            case "reveal":
+                return not revealed and form is AnswerForm.ALOUD
+            case "commit":
+                return not revealed and form in (AnswerForm.TEXT, AnswerForm.NUMBER)
+            case "write":
+                return not revealed and form in (AnswerForm.TEXT, AnswerForm.NUMBER) and not self.typing
+            case "digit":
+                return revealed or form is AnswerForm.CHOICE
+            case "tick":
+                return revealed and bool(turn.card.key_points)
+            case "demo":
+                return turn.card.demo is not None
+        return True
+
+    def action_reveal(self) -> None:
+        self.commit("")
+
+    def action_write(self) -> None:
+        form = self.turn.card.response.form
+        self.set_focus(self.query_one("#number" if form is AnswerForm.NUMBER else "#text"))
+
+    def action_commit(self) -> None:
+        form = self.turn.card.response.form
+        if form is AnswerForm.NUMBER:
+            self.commit(self.query_one("#number", Input).value)
+        else:
+            self.commit(self.query_one("#text", TextArea).text)
+
+    def on_input_submitted(self) -> None:
+        self.action_commit()
+
+    def commit(self, typed: str) -> None:
+        try:
+            self.drill.answer(typed)
+        except FatutorError as reason:
+            self.say(reason)
+            return
+        self.deal()
+
+    def action_digit(self, key: str) -> None:
+        if self.drill.phase is Phase.PROMPT:
+            self.commit(key)
+            return
+        grade = self.desk.grading_keys.get(int(key))
+        if grade is None:
+            return
+        try:
+            self.drill.grade(grade.quality, int(key))
+        except FatutorError as reason:
+            self.say(reason)
+            return
+        self.deal()
+
+    def action_move(self, by: int) -> None:
+        table = self.query_one("#table", VerticalScroll)
+        if self.drill.phase is Phase.REVEALED and self.turn.card.key_points:
+            points = self.query_one(KeyPoints)
+            points.move(by)
+            table.scroll_to_widget(points, animate=False) if by == 0 else self._keep_in_view(points)
+        else:
+            table.scroll_relative(y=by, animate=False)
+
+    def _keep_in_view(self, points: KeyPoints) -> None:
+        table = self.query_one("#table", VerticalScroll)
+        line = points.region.y - table.region.y + points.line_of(points.cursor)
+        if line < 0:
+            table.scroll_relative(y=line, animate=False)
+        elif line >= table.size.height - 1:
+            table.scroll_relative(y=line - table.size.height + 2, animate=False)
+
+    def action_page(self, by: int) -> None:
+        table = self.query_one("#table", VerticalScroll)
+        table.scroll_relative(y=by * max(1, table.size.height - 2), animate=False)
+
+    def action_tick(self) -> None:
+        points = self.query_one(KeyPoints)
+        self.drill.tick(points.cursor)
+        self.show_ticks()
+        self.action_move(1)
+
+    def on_key_points_picked(self, picked: KeyPoints.Picked) -> None:
+        self.query_one(KeyPoints).cursor = picked.point
+        self.drill.tick(picked.point)
+        self.show_ticks()
+
+    def action_undo(self) -> None:
+        try:
+            card = self.drill.undo()
+        except FatutorError as reason:
+            self.say(reason)
+            return
+        self.deal()
+        self.say("taken back; answer it again" if card else "nothing left to undo")
+
+    def action_suspend_card(self) -> None:
+        self._put_away(self.drill.suspend, "suspended until you resume it; u takes that back")
+
+    def action_bury(self) -> None:
+        self._put_away(self.drill.bury, "put off until tomorrow; u takes that back")
+
+    def _put_away(self, how, news: str) -> None:
+        try:
+            card: Card = how()
+        except FatutorError as reason:
+            self.say(reason)
+            return
+        self.deal()
+        if self.drill.turn is not None:
+            self.say(f"{card.id} {news}")
+
+    def action_flag(self) -> None:
+        try:
+            raised = self.drill.flag()
+        except FatutorError as reason:
+            self.say(reason)
+            return
+        self.say("flagged" if raised else "flag cleared")
+
+    def action_edit(self) -> None:
+        self.app.edit(self.turn.card.place, then=self.reread)
+
+    def reread(self) -> None:
+        self.drill.reread(self.desk.reload())
+        self.deal()
+
+    def action_demo(self) -> None:
+        turn = self.turn
+        self.app.show_demo(turn.card, kept=lambda run: turn.runs.append(run.id))
+
+    @property
+    def turn(self) -> Turn:
+        assert self.drill.turn is not None
+        return self.drill.turn

@@ -1,0 +1,82 @@
+"""The end of a sitting: what was done, what comes back when, and undo still works."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+
+from fatutor.errors import FatutorError
+from fatutor.study import sheet
+from fatutor.study.drill import Drill
+from fatutor.study.summary import summarise
+from fatutor.ui.keys import SUMMARY, bindings
+from fatutor.ui.render import Prose
+from fatutor.ui.screens.base import BaseScreen
+from fatutor.ui.widgets.speaking import Heading, mm_ss
+
+
+class SummaryScreen(BaseScreen):
+    WHERE = SUMMARY
+    BINDINGS = bindings(SUMMARY)
+
+    def __init__(self, drill: Drill) -> None:
+        super().__init__()
+        self.drill = drill
+
+    def body(self) -> ComposeResult:
+        yield Heading("head")
+        with VerticalScroll(id="page", can_focus=False):
+            yield Prose(id="report")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.hush()
+        self.query_one("#head", Heading).show("Done for now")
+        self.query_one("#report", Prose).show(self.report())
+
+    def report(self) -> str:
+        if not self.drill.graded:
+            return "Nothing was due.\n\nEvery card is stored as you left it."
+        done = summarise(self.drill.graded)
+        lines = [
+            f"**{done.cards} card{'s' if done.cards != 1 else ''}** in {mm_ss(done.seconds)}, "
+            f"every grade is stored.",
+            "",
+            "| | |",
+            "|---|---:|",
+            *(f"| {label} | {count} |" for label, count in done.by_grade),
+            "",
+        ]
+        if done.points:
+            lines += [f"You said {done.said} of {done.points} key points.", ""]
+        if done.slowest:
+            lines += ["**Took longest**", ""]
+            lines += [
+                f"- {graded.card.title} · {mm_ss((graded.entry.speaking_ms or 0) / 1000)}"
+                for graded in done.slowest
+            ]
+            lines.append("")
+        if done.comes_back:
+            lines += ["**Comes back**", ""]
+            lines += [
+                f"- {count} card{'s' if count != 1 else ''} in {sheet.days(ahead)}"
+                for ahead, count in done.comes_back
+            ]
+        return "\n".join(lines)
+
+    def action_more(self) -> None:
+        self.app.home()
+
+    def action_leave(self) -> None:
+        self.app.home()
+
+    def action_undo(self) -> None:
+        try:
+            card = self.drill.undo()
+        except FatutorError as reason:
+            self.say(reason)
+            return
+        if card is None:
+            self.say("nothing left to undo")
+        else:
+            self.app.back_to_drill(self.drill)

@@ -1,0 +1,160 @@
+"""Today: one look says what to do."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.widgets import Static
+
+from fatutor.deck.model import Deck
+from fatutor.errors import FatutorError
+from fatutor.study.overview import BeatLine, Overview
+from fatutor.ui.keys import TODAY, bindings
+from fatutor.ui.screens.base import BaseScreen
+from fatutor.ui.widgets.rows import Row, Rows
+from fatutor.ui.widgets.speaking import Heading
+
+START = "start"
+MARKS = {"done": "✓", "next": "○", "open": "○", "locked": "·"}
+
+
+class TodayScreen(BaseScreen):
+    WHERE = TODAY
+    BINDINGS = bindings(TODAY)
+
+    def body(self) -> ComposeResult:
+        yield Heading("head")
+        with VerticalScroll(id="page", can_focus=False):
+            yield Rows("rows")
+        yield Static(id="truth", markup=False)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.hush()
+        self.look_again()
+
+    def on_screen_resume(self) -> None:
+        self.look_again()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.look_again)
+
+    def look_again(self) -> None:
+        """Read what is stored and draw it."""
+        now = self.desk.time.now()
+        self.query_one("#head", Heading).show("fatutor", stamp(now))
+        try:
+            seen = self.desk.overview()
+        except FatutorError as trouble:
+            self.say(trouble)
+            return
+        rows = self.query_one(Rows)
+        rows.show(list(today_rows(seen, rows.content_size.width or self.size.width - 4)))
+        self.query_one("#truth", Static).update(self.desk.hardware_truth)
+        if seen.notes:
+            self.say(seen.notes[0])
+        self.refresh_keys()
+
+    # -- keys ---------------------------------------------------------------------------------------
+
+    def action_move(self, by: int) -> None:
+        self.query_one(Rows).move(by)
+
+    def action_page(self, by: int) -> None:
+        page = self.query_one("#page", VerticalScroll)
+        page.scroll_relative(y=by * max(1, page.size.height - 2), animate=False)
+
+    def action_open(self) -> None:
+        self.open(self.query_one(Rows).target)
+
+    def on_rows_opened(self, opened: Rows.Opened) -> None:
+        self.open(opened.target)
+
+    def open(self, target: object) -> None:
+        if target == START:
+            self.action_drill()
+        elif isinstance(target, BeatLine):
+            if target.status == "locked":
+                self.say(
+                    f"beat {target.beat.number:02d} opens once {target.waits_for} is answered, right or wrong"
+                )
+            else:
+                self.app.show_beat(target.deck)
+        elif isinstance(target, Deck):
+            self.app.start_drill(target)
+
+    def action_drill(self) -> None:
+        self.app.start_drill()
+
+    def action_learn(self) -> None:
+        self.app.show_learn()
+
+    def action_undo(self) -> None:
+        self.app.undo_into_drill(self)
+
+    def action_leave(self) -> None:
+        self.app.exit()
+
+
+def stamp(now: datetime) -> str:
+    return f"{now:%a} {now.day} {now:%b} · {now:%H:%M}"
+
+
+def today_rows(seen: Overview, width: int):
+    """The rows of Today from what is stored; `width` decides how much of each beat fits."""
+    yield Row("")
+    yield Row(f"Today   {seen.summary}", countdown(seen.interview_in), look="bold")
+    if seen.counts.total:
+        yield Row("start the drill", "enter", target=START)
+    elif seen.next_due is not None:
+        yield Row(
+            f"nothing is due; the next card comes back {when(seen.next_due, seen.day)}", look="dim"
+        )
+    if seen.held:
+        yield Row(f"{seen.held} more can wait: today is capped", look="dim")
+    for module in seen.modules:
+        yield Row("")
+        yield Row(module.title, module.progress, look="bold")
+        for line in module.beats:
+            yield beat_row(line, width)
+    if seen.decks:
+        yield Row("")
+        yield Row(columns("Decks", "due", "new", "known", width), look="bold")
+        for deck in seen.decks:
+            yield Row(
+                columns(deck.title, str(deck.due), str(deck.new), str(deck.known), width), target=deck.deck
+            )
+    if not seen.modules and not seen.decks:
+        yield Row("no decks here yet", look="dim")
+
+
+def beat_row(line: BeatLine, width: int) -> Row:
+    beat = line.beat
+    title = f"{beat.number:02d}  {line.deck.title}"
+    if width >= 70:
+        title = f"{title:<38.38}  {beat.kind:<10} {beat.minutes:>3} min"
+    return Row(title, line.standing, target=line, mark=MARKS[line.status], look=look(line.status))
+
+
+def look(status: str) -> str:
+    return "dim" if status == "locked" else ""
+
+
+def columns(name: str, due: str, new: str, known: str, width: int) -> str:
+    room = max(12, min(42, width - 26))
+    return f"{name:<{room}.{room}} {due:>6}{new:>6}{known:>8}"
+
+
+def countdown(days: int | None) -> str:
+    if days is None:
+        return ""
+    if days == 0:
+        return "interview today"
+    return f"interview in {days} day{'s' if days != 1 else ''}"
+
+
+def when(due: date, today: date) -> str:
+    ahead = (due - today).days
+    return "tomorrow" if ahead == 1 else f"in {ahead} days"

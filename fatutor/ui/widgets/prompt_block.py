@@ -1,0 +1,42 @@
+"""An interview prompt inside a beat: answer out loud, then reveal."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from fatutor.deck.model import Card
+from fatutor.study import sheet
+from fatutor.ui.render import Prose
+
+
+class PromptBlock(Vertical):
+    DEFAULT_CSS = """
+    PromptBlock { height: auto; margin: 1 0; padding: 0 1; border-left: outer $accent; }
+    PromptBlock > .hint { color: $text-muted; }
+    """
+
+    def __init__(self, card: Card, hint: str = "*Answer out loud; space shows the answer.*") -> None:
+        super().__init__()
+        self.card = card
+        self.revealed = False
+        self._hint = hint
+
+    def compose(self) -> ComposeResult:
+        yield Prose(sheet.prompt(self.card))
+        yield Prose(self._hint, classes="hint")
+
+    def reveal(self, above: str = "") -> None:
+        """Show the model answer, the key points and the rest; `above` comes first."""
+        if self.revealed:
+            return
+        self.revealed = True
+        self.query_one(".hint").remove()
+        points = "\n".join(f"- {p.text}{' **critical**' if p.critical else ''}" for p in self.card.key_points)
+        parts = [
+            above,
+            self.card.answer,
+            f"**A good answer says**\n\n{points}" if points else "",
+            sheet.rest(self.card),
+        ]
+        self.mount(Prose("\n\n".join(part for part in parts if part)))

@@ -1,0 +1,52 @@
+"""`fatutor check`: prove decks."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from fatutor.deck.hardware import bundled, read
+from fatutor.deck.library import load
+from fatutor.deck.lint import check as lint
+from fatutor.deck.stamp import stamp
+from fatutor.errors import FatutorError
+from fatutor.paths import bundle_root
+from fatutor.verbs.desk import make_desk
+
+
+def check(arguments: argparse.Namespace) -> int:
+    """Exit code 1 where a fault was found; warnings alone are fine."""
+    roots: list[Path] = list(arguments.path)
+    for root in roots:
+        if not root.exists():
+            raise FatutorError(f"there is nothing at {root}", "name a Markdown file or a folder of them")
+    if not roots:
+        roots = list(make_desk(arguments).roots)
+    stamped = [line for root in roots for line in _stamp(root)] if arguments.fix else []
+    report = lint(load(roots), read(bundled()), _known_demos())
+    faults = sum(not fault.warning for fault in report.faults)
+    if arguments.json:
+        print(json.dumps(report.as_json(), ensure_ascii=False))
+    else:
+        for line in stamped:
+            print(line)
+        for fault in report.faults:
+            print(fault)
+        print(report.summary)
+    return 1 if faults else 0
+
+
+def _stamp(root: Path) -> list[str]:
+    files = [root] if root.is_file() else sorted(root.rglob("*.md"))
+    return [f"{file}: stamped {card}" for file in files for card in stamp(file)]
+
+
+def _known_demos() -> frozenset[str] | None:
+    """The names that cards may use; None, and then no name is doubted, where the kernels do not answer."""
+    from fatutor.demo.catalogue import known_names
+
+    try:
+        return known_names(bundle_root())
+    except FatutorError:
+        return None
