@@ -1,0 +1,119 @@
+"""Runs one demo: its parameters, its device, what it needs, and the events around those that it yields."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib import import_module
+from importlib.util import find_spec
+
+from kernels import interpreter
+from kernels.demos import Demo, DemoModule
+from kernels.wire import Error, Event, Progress, Result, Start
+
+
+class RefusalError(Exception):
+    """A run that cannot begin, with the event that says so. exit_code: 2 a wrong request, 1 this machine."""
+
+    def __init__(self, what: str, way_out: str, exit_code: int = 2) -> None:
+        self.error = Error(what, way_out)
+        super().__init__(str(self.error))
+        self.exit_code = exit_code
+
+
+def find(name: str, modules: Mapping[str, DemoModule]) -> DemoModule:
+    """The demo of that name, or a RefusalError."""
+    if name not in modules:
+        raise RefusalError(f"there is no demo called {name!r}", f"choose one of {', '.join(modules)}")
+    return modules[name]
+
+
+def parameters(demo: Demo, settings: Iterable[str]) -> dict[str, int]:
+    """The demo's defaults, changed by settings such as "n=256", or a RefusalError."""
+    params = {param.name: param for param in demo.params}
+    chosen = {name: param.default for name, param in params.items()}
+    for setting in settings:
+        name, _, text = setting.partition("=")
+        if name not in params:
+            raise RefusalError(
+                f"{demo.name} has no parameter {name!r}", f"it has {', '.join(params) or 'none'}"
+            )
+        values = {str(value): value for value in params[name].values}
+        if text not in values:
+            raise RefusalError(f"{name} cannot be {text!r}", f"write {name}= and one of {', '.join(values)}")
+        chosen[name] = values[text]
+    return chosen
+
+
+def run(module: DemoModule, params: Mapping[str, int], device: str, emit: Callable[[Event], None]) -> int:
+    """Run a demo and emit what it says; device is "auto", "cpu" or "cuda". Returns the exit code.
+
+    Raises RefusalError where it cannot begin, BrokenPipeError where nobody listens any more. Anything else
+    that goes wrong becomes an error event, with the traceback on standard error.
+    """
+    demo, began = module.DEMO, time.perf_counter()
+    _need(demo)
+    emit(Progress(0, 1, f"loading {' and '.join(demo.needs) or 'the demo'}"))
+    try:
+        where = _load(demo, device)
+        emit(_start(demo, where, params))
+        for event in module.run(params, where):
+            seconds = round(time.perf_counter() - began, 3)
+            emit(replace(event, seconds=seconds) if isinstance(event, Result) else event)
+    except (RefusalError, BrokenPipeError):
+        raise
+    except Exception as error:
+        traceback.print_exc()
+        what = f"{demo.name} failed with {type(error).__name__}: {' '.join(str(error).split())}"
+        emit(Error(what, "the traceback is on standard error"))
+        return 1
+    return 0
+
+
+def _need(demo: Demo) -> None:
+    missing = [name for name in demo.needs if find_spec(name) is None]
+    if not missing:
+        return
+    way_out = "pip install 'fatutor[demos]'"
+    if "triton" in missing and sys.platform != "linux":
+        way_out = "triton has wheels for Linux only: run the demo on a Linux machine"
+    raise RefusalError(f"{demo.name} needs {' and '.join(missing)}, not installed here", way_out, exit_code=1)
+
+
+def _load(demo: Demo, asked: str) -> str:
+    """Choose where to run, then import what is needed in the mode that this takes."""
+    cuda = "torch" in demo.needs and import_module("torch").cuda.is_available()
+    if asked == "cuda" and "cuda" in demo.devices and not cuda:
+        raise RefusalError("PyTorch finds no CUDA device here", "use --device cpu", exit_code=1)
+    possible = [place for place in demo.devices if place != "cuda" or (cuda and asked != "cpu")]
+    if not possible:
+        raise RefusalError(
+            f"{demo.name} runs on a CUDA device alone", "run it on a machine with one", exit_code=1
+        )
+    if possible[0] == "interpreter":
+        interpreter.enable()
+    else:
+        os.environ.pop("TRITON_INTERPRET", None)  # left over in a shell, it would keep the GPU out of it
+    for name in demo.needs:
+        import_module(name)
+    return possible[0]
+
+
+def _start(demo: Demo, device: str, params: Mapping[str, int]) -> Start:
+    loaded = {name: sys.modules[name] for name in ("torch", "triton", "numpy") if name in sys.modules}
+    versions = {"python": platform.python_version()}
+    versions |= {name: str(module.__version__) for name, module in loaded.items()}
+    if device == "cuda":
+        torch = loaded["torch"]
+        device_name = torch.cuda.get_device_name()
+        versions["cuda"] = str(torch.version.cuda)
+    else:
+        device_name = f"{device} on {platform.machine()}"
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return Start(demo.name, device, device_name, versions, params, demo.plan, now)
