@@ -24,7 +24,11 @@ from fatutor.text.tex_line import (
     piece_of,
 )
 
-_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|[0-9]+(?:\.[0-9]+)?|[<>=!:]=+|->|'+|\s+|.", re.DOTALL)
+_TOKEN = re.compile(
+    r"\\[A-Za-z]+|\\.|[0-9]+(?:\.[0-9]+)?|[<>=!:]=+|->|'+|\s+"
+    f"|[{''.join(sym.SUPERSCRIPTS.values())}]+|[{''.join(sym.SUBSCRIPTS.values())}]+|.",
+    re.DOTALL,
+)
 _TYPED = {"-": "−", "->": "→", ":=": "≔", "!=": "≠", "<=": "≤", ">=": "≥"}
 _NAME = re.compile(r"[A-Za-z0-9\u0391-\u03c9]+")
 _UPRIGHT = re.compile(r"[A-Za-z0-9 ./+-]*")
@@ -66,8 +70,8 @@ class _Reader:
                 pieces.append(self.script(_pop_base(pieces), token))
             elif token[:1] == "'":
                 pieces.append(_pop_base(pieces).carrying("′" * len(token)))
-            elif token in sym.SCRIPTS or (token and unicodedata.combining(token[0])):
-                pieces.append(_pop_base(pieces).carrying(token))
+            elif token[:1] in sym.SCRIPTS:
+                pieces.append(_pop_base(pieces).carrying(token, sym.SCRIPTS[token[0]]))
             else:
                 found = self.unit(token)
                 names = token == "{" and len(found) > 1 and pieces and pieces[-1].role is Role.WORD
@@ -77,7 +81,7 @@ class _Reader:
     def unit(self, token: str) -> list[Piece]:
         """What one token stands for, together with the arguments it takes."""
         if token == "{":
-            pieces = self.sequence(closing="}")
+            pieces = self.group()
             return [bracketed(pieces)] if len(pieces) > 1 and self.peek() in ("^", "_") else pieces
         if token in ("", "}", "&", "\\", "\\\\"):
             raise _UnknownError
@@ -86,6 +90,12 @@ class _Reader:
         if token[0] == "\\":
             return self.command(token[1:])
         return [piece_of(_TYPED.get(token, token))]
+
+    def group(self) -> list[Piece]:
+        """The rest of a group whose brace is open, without the spaces at its ends."""
+        pieces = self.sequence(closing="}")
+        solid = [at for at, piece in enumerate(pieces) if piece.role is not Role.SPACE]
+        return pieces[solid[0] : solid[-1] + 1] if solid else []
 
     def argument(self) -> list[Piece]:
         """One token or one group; of a number only the first digit, as TeX has it."""
@@ -98,7 +108,7 @@ class _Reader:
             token = token[0]
         if token in ("^", "_"):
             raise _UnknownError
-        pieces = self.sequence(closing="}") if token == "{" else self.unit(token)
+        pieces = self.group() if token == "{" else self.unit(token)
         if token != "{" and not pieces:
             raise _UnknownError
         return pieces
@@ -151,12 +161,13 @@ class _Reader:
             return base.carrying(sym.RAISED[text])
         try:
             table = sym.SUPERSCRIPTS if raised else sym.SUBSCRIPTS
-            return base.carrying(_mapped(text.replace(" ", ""), table))
+            return base.carrying(_mapped(text.replace(" ", ""), table), mark)
         except _UnknownError:
             pass
+        closed = base.carrying(mark + in_brackets(text), mark)
         if len(text) == 1 or (not raised and _NAME.fullmatch(text)):
-            return replace(base.carrying(mark + text), closed=base.carrying(f"{mark}({text})").text)
-        return base.carrying(mark + in_brackets(text))
+            return replace(base.carrying(mark + text, mark), closed=closed.text)
+        return closed
 
     def radical(self) -> Piece:
         degree = ""

@@ -48,12 +48,13 @@ class Piece:
     text: str
     role: Role
     closed: str = ""
+    marks: str = ""  # ^ and _, of the scripts that it carries
 
-    def carrying(self, script: str) -> Piece:
+    def carrying(self, script: str, mark: str = "") -> Piece:
         """The piece with a script at its end, which must apply to all of it."""
-        whole = self.role in (Role.FRACTION, Role.RADICAL)
-        role = Role.FACTOR if whole else self.role
-        return Piece((f"({self.text})" if whole else self.text) + script, role)
+        if self.role in (Role.FRACTION, Role.RADICAL) or (mark and mark in self.marks):
+            return Piece(in_brackets(self.text) + script, Role.FACTOR, marks=mark)
+        return Piece(self.text + script, self.role, marks=self.marks + mark)
 
 
 def piece_of(text: str) -> Piece:

@@ -17,7 +17,10 @@ SUBSCRIPTS = dict(
         strict=True,
     )
 )
-SCRIPTS = frozenset(SUPERSCRIPTS.values()) | frozenset(SUBSCRIPTS.values()) | {"°", "′"}
+# Scripts that were typed as such, with the mark that TeX would have.
+SCRIPTS = (
+    dict.fromkeys(SUPERSCRIPTS.values(), "^") | dict.fromkeys(SUBSCRIPTS.values(), "_") | {"°": "", "′": ""}
+)
 
 # Raised characters that stand for themselves, and only alone.
 RAISED = {"∘": "°", "′": "′", "′′": "′′", "′′′": "′′′", "†": "†"}

@@ -114,11 +114,14 @@ def _grapheme_end(text: str, start: int) -> int:
     end = start + 1
     if _is_regional(text[start]) and end < len(text) and _is_regional(text[end]):
         end += 1
-    while end < len(text) and (
-        cell_len(text[end]) == 0 or text[end - 1] == _JOINER or "\U0001f3fb" <= text[end] <= "\U0001f3ff"
-    ):
-        end += 1
-    return end
+    while end < len(text):
+        if text[end] == _JOINER:
+            end += 2
+        elif cell_len(text[end]) == 0 or "\U0001f3fb" <= text[end] <= "\U0001f3ff":
+            end += 1
+        else:
+            break
+    return min(end, len(text))
 
 
 def _is_regional(character: str) -> bool:
