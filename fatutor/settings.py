@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from fatutor.errors import FatutorError
 
-PROFILES = ("sm2", "sm2-text")
+Profile = Literal["sm2", "sm2-text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Settings:
     new_per_day: int = 8
     minutes: int | None = None
     ceiling: int = 365
-    profile: str = "sm2"
+    profile: Profile = "sm2"
     rollover: int = 4
     six_grades: bool = False
     interview_on: date | None = None
@@ -99,7 +99,7 @@ _RULES: Mapping[str, _Rule] = {
     "new_per_day": _whole(0, 1000, 8),
     "minutes": _whole(1, 1000, 15),
     "ceiling": _whole(1, 36_500, 365),
-    "profile": _Rule(" or ".join(PROFILES), '"sm2"', lambda value: value in PROFILES),
+    "profile": _Rule(" or ".join(get_args(Profile)), '"sm2"', lambda value: value in get_args(Profile)),
     "rollover": _whole(0, 12, 4),
     "six_grades": _Rule("true or false", "true", lambda value: isinstance(value, bool)),
     "interview_on": _Rule("a date", "2027-01-31", _is_day),

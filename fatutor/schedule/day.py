@@ -32,7 +32,7 @@ def settle(computed: date, last_stored: date | None) -> tuple[date, str | None]:
         return last_stored, None
     note = (
         f"the clock says {computed} but answers are stored up to {last_stored}: "
-        f"counting from {last_stored}; set the clock right if it is wrong"
+        f"counting from {last_stored}; set the clock right, or undo those answers"
     )
     return last_stored, note
 

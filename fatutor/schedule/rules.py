@@ -15,8 +15,6 @@ from fatutor.schedule.log import EntryKind
 from fatutor.schedule.scheduler import Scheduler
 from fatutor.schedule.state import CardState
 
-GRADED = frozenset({EntryKind.REVIEW, EntryKind.RELEARN, EntryKind.CRAM})
-
 
 def kind_of(state: CardState, today: date) -> EntryKind:
     """What a grade given `today` would be: a review, the day's relearning, or practice ahead of time."""

@@ -44,6 +44,7 @@ _SQLITE = {
     sqlite3.SQLITE_CONSTRAINT: ("{where} refused a value: {cause}", "please report this"),
 }
 _OTHER = ("{where}: {cause}", "run fatutor doctor; {copy}")
+_EXAMPLE = "postgresql+psycopg://user@host/name"
 _ELSEWHERE = "set FATUTOR_HOME to another folder"
 
 # PostgreSQL's codes for two transactions that met: serialization failure, deadlock, a key taken meanwhile.
@@ -63,7 +64,7 @@ def explain(error: Exception, where: object, backups: Path | None) -> StoreError
         words = {"where": where, "cause": _line(cause), "elsewhere": _ELSEWHERE, "copy": _copy(backups)}
         return StoreError(what.format_map(words), way_out.format_map(words))
     if isinstance(cause, OSError):
-        return StoreError(f"{where}: {cause.strerror or _line(cause)}", _ELSEWHERE)
+        return StoreError(f"{where} cannot be opened: {cause.strerror or _line(cause)}", _ELSEWHERE)
     if isinstance(cause, ModuleNotFoundError):
         return StoreError(f"{where} needs the package {cause.name}", f"pip install {cause.name}")
     if isinstance(cause, ValueError | TypeError | KeyError):
@@ -72,7 +73,7 @@ def explain(error: Exception, where: object, backups: Path | None) -> StoreError
         )
     if getattr(cause, "sqlstate", None) in _COLLISIONS:
         return ConflictError("another fatutor wrote at the same moment", "try again")
-    return StoreError(f"{where}: {_line(cause)}", "see that the database runs and that the URL is right")
+    return StoreError(f"{where}: {_line(cause)}", f"see that it runs and that its URL is like {_EXAMPLE}")
 
 
 def _copy(backups: Path | None) -> str:

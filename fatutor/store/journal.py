@@ -25,10 +25,6 @@ def add_entry(session: Session, entry: Entry) -> None:
     session.add(ReviewRow(seq=(last or 0) + 1, **entry_columns(entry)))
 
 
-def last_study_day(session: Session) -> date | None:
-    return session.connection().execute(select(func.max(_LOG.c.study_day))).scalar()
-
-
 def live() -> tuple[ColumnElement[bool], ...]:
     """What counts: entries that are neither an undo nor undone."""
     return _LOG.c.kind != EntryKind.UNDO.value, ~exists().where(_UNDO.c.undoes == _LOG.c.id)
@@ -40,6 +36,12 @@ def of_card(card: str) -> ColumnElement[bool]:
 
 def since(day: date) -> ColumnElement[bool]:
     return _LOG.c.study_day >= day
+
+
+def last_study_day(session: Session) -> date | None:
+    """Of what counts: an answer under a wrong date can be undone, and the day is right again."""
+    query = select(_LOG.c.study_day).where(*live()).order_by(_LOG.c.study_day.desc()).limit(1)
+    return session.connection().execute(query).scalar()
 
 
 def newest(session: Session, limit: int, *conditions: ColumnElement[bool]) -> list[Entry]:

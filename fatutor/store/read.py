@@ -16,8 +16,11 @@ from fatutor.store.url import Location
 
 _STATES = f"SELECT card, {', '.join(STATE_COLUMNS)} FROM card_state"
 _LAST_DAY = """
-    SELECT max(day)
-    FROM (SELECT max(study_day) AS day FROM review UNION ALL SELECT max(study_day) FROM commitment)
+    SELECT max(day) FROM (
+        SELECT max(study_day) AS day FROM review AS done
+        WHERE kind <> 'undo' AND NOT EXISTS (SELECT 1 FROM review WHERE undoes = done.id)
+        UNION ALL SELECT max(study_day) FROM commitment
+    )
 """
 
 
@@ -29,10 +32,8 @@ def read_facts(location: Location, backups: Path | None = None) -> Facts:
     """
     if location.file is None:
         return _by_sqlmodel(location)
-    if not location.file.exists():
-        return Facts()
     try:
-        return _by_sqlite(location.file)
+        return _by_sqlite(location.file) if location.file.exists() else Facts()
     except (sqlite3.Error, OSError, ValueError) as error:
         raise explain(error, location, backups) from error
 
