@@ -40,7 +40,7 @@ class Attributes:
 
 def read(text: str, line: int, hardware: Hardware, faults: Faults) -> Attributes | None:
     """Read the inside of a card comment, or None where its kind cannot be told; the rest is in `faults`."""
-    reader = _Reader(_pairs(text, line, faults), line, faults)
+    reader = _Reader(pairs(text, line, faults), line, faults)
     reader.warn_of_unknown()
     kind = reader.one_of("kind", Kind)
     if "kind" not in reader.values:
@@ -58,7 +58,7 @@ def read(text: str, line: int, hardware: Hardware, faults: Faults) -> Attributes
     )
 
 
-def _pairs(text: str, line: int, faults: Faults) -> dict[str, str]:
+def pairs(text: str, line: int, faults: Faults) -> dict[str, str]:
     """The `key=value` pairs; quotes around a value go."""
     pairs: dict[str, str] = {}
     for match in _ATTRIBUTE.finditer(text):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from fatutor.deck import front_matter, sections
+from fatutor.deck import front_matter, outline, sections
 from fatutor.deck.card import Source, read_cards
 from fatutor.deck.faults import Faults, quoted
 from fatutor.deck.front_matter import FrontMatter
 from fatutor.deck.hardware import Hardware
 from fatutor.deck.model import Beat, Card, Check, Deck, Kind, Prose
+from fatutor.deck.outline import CARD_COMMENTS
 from fatutor.deck.scan import Line, LineKind, Scan, scan, unify
-from fatutor.deck.sections import CARD_COMMENTS
 
 
 def parse(text: str, *, name: str, path: str, hardware: Hardware) -> Deck:
@@ -42,12 +42,14 @@ def parse(text: str, *, name: str, path: str, hardware: Hardware) -> Deck:
     source = Source(name, path, front.tags, hardware)
     blocks: list[Prose | Card] = []
     checks: list[Check] = []
-    for is_card, stretches in groupby(_stretches(found, faults), key=_opens_card):
+    _note_unclosed(found, faults)
+    pieces = outline.stretches(found.lines)
+    for is_card, group in groupby(pieces, key=lambda piece: outline.card_comment(piece) is not None):
         if is_card:
-            for lines in stretches:
-                blocks += _cards(lines, found, source, faults)
+            for piece in group:
+                blocks += _cards(piece, found, source, faults)
         else:
-            lines = [line for stretch in stretches for line in stretch]
+            lines: Sequence[Line] = [line for piece in group for line in piece]
             lines = lines if blocks else _without_title(lines, title, faults)
             checks += sections.checks(lines, faults, in_card=False)
             if prose := _prose(lines, faults):
@@ -62,34 +64,17 @@ def parse(text: str, *, name: str, path: str, hardware: Hardware) -> Deck:
     return Deck(name, title, path, tuple(blocks), beat, front.tags, tuple(checks), tuple(faults.found))
 
 
-def _stretches(found: Scan, faults: Faults) -> Iterator[list[Line]]:
-    """The lines from each heading of level 1 or 2 up to the next one."""
+def _note_unclosed(found: Scan, faults: Faults) -> None:
     if found.open_fence:
-        faults.fault(
-            found.open_fence, "this code fence is never closed", "end it with a line of the same signs"
-        )
+        cure = "end it with a line of the same signs"
+        faults.fault(found.open_fence, "this code fence is never closed", cure)
     if found.open_comment:
         faults.fault(found.open_comment, "this comment is never closed", "end it with -->")
-    stretch: list[Line] = []
-    for line in found.lines:
-        if line.kind is LineKind.HEADING and line.level <= 2 and stretch:
-            yield stretch
-            stretch = []
-        stretch.append(line)
-    yield stretch
-
-
-def _opens_card(lines: Sequence[Line]) -> bool:
-    """Whether a stretch is a level-2 heading with a card comment as the next thing below it."""
-    if lines[0].kind is not LineKind.HEADING or lines[0].level != 2:
-        return False
-    below = next((line for line in lines[1:] if not line.blank), None)
-    return below is not None and below.kind in CARD_COMMENTS
 
 
 def _cards(lines: Sequence[Line], found: Scan, source: Source, faults: Faults) -> list[Card]:
-    heading = lines[0]
-    at = next(index for index, line in enumerate(lines) if line.kind in CARD_COMMENTS)
+    heading, at = lines[0], outline.card_comment(lines)
+    assert at is not None, "prose goes another way"
     mark = lines[at]
     if mark.kind is LineKind.BAD_CARD:
         what = "this card comment does not end on its line"

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from fatutor.deck.faults import Faults, listed, nearest, quoted
 from fatutor.deck.lists import Item, is_rule, items
 from fatutor.deck.model import Check, Choice, KeyPoint
+from fatutor.deck.outline import CARD_COMMENTS
 from fatutor.deck.scan import Line, LineKind
 
 NAMES = ("Answer", "Key points", "Not quite", "Follow-up", "Check", "Choices", "Hint", "Source")
 
-CARD_COMMENTS = (LineKind.CARD, LineKind.BAD_CARD)
 _CRITICAL = re.compile(r"\s*(\*\*|__)?\\?\[critical\\?\](?(1)\1)\.?$", re.IGNORECASE)
 _BOX = re.compile(r"\[([ xX])\]\s+(?=\S)")
 
