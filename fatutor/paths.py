@@ -40,7 +40,12 @@ def paths(environ: Mapping[str, str]) -> Paths:
     Raises FatutorError where the platform cannot name a home folder.
     """
     if home := environ.get("FATUTOR_HOME"):
-        root = Path(home).expanduser().absolute()
+        try:
+            root = Path(home).expanduser().absolute()
+        except RuntimeError as error:
+            raise FatutorError(
+                f"FATUTOR_HOME: {home} starts in no known home", "write the whole path"
+            ) from error
         return Paths(data=root, config=root, cache=root / "cache")
     from platformdirs import PlatformDirs
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -100,10 +99,11 @@ class _Groups:
     @classmethod
     def of(cls, cards: Sequence[Card], facts: Facts, today: date) -> _Groups:
         groups = cls()
-        introduced: Counter[str] = Counter()  # today, by deck
+        introduced: dict[str, int] = {}  # today, by deck, in the order of the decks
         overdue: list[tuple[float, str, Card]] = []
         for card in cards:
             state = facts.states.get(card.id)
+            introduced.setdefault(card.deck, 0)
             if state is not None and state.last_review == today:
                 groups.asked.add(card.base)
                 introduced[card.deck] += state.introduced == today
@@ -142,15 +142,16 @@ def _lateness(state: CardState, due: date, today: date) -> float:
 def _in_turn(unseen: list[Card], introduced: Mapping[str, int]) -> list[Card]:
     """One card of each deck in turn, every deck in its own order.
 
-    Cards introduced earlier today count as turns taken, so that answering one does not move the others.
+    `introduced` names all decks in their order. Cards introduced earlier today count as turns taken, so
+    that answering one does not move the others.
     """
-    turns = Counter(introduced)
-    decks: dict[str, int] = {}
-    keyed: list[tuple[int, int, int]] = []
-    for position, card in enumerate(unseen):
-        keyed.append((turns[card.deck], decks.setdefault(card.deck, len(decks)), position))
+    turns = dict(introduced)
+    place = {deck: number for number, deck in enumerate(introduced)}
+    keyed: list[tuple[int, int, Card]] = []
+    for card in unseen:
+        keyed.append((turns[card.deck], place[card.deck], card))
         turns[card.deck] += 1
-    return [unseen[position] for _, _, position in sorted(keyed)]
+    return [card for _, _, card in sorted(keyed, key=lambda turn: turn[:2])]
 
 
 def _new_today(facts: Facts, today: date, limits: Limits, unseen: int) -> int:
