@@ -25,12 +25,10 @@ def propose(
     idea by idea is what keeps people from crediting an answer that only sounded right (Dunlosky,
     Hartwig, Rawson & Lipko 2011).
     """
-    if verdict is None and not ticked:
-        return None
     if verdict is False:
         return Proposal(AGAIN, "the committed answer is not right")
     points = card.key_points
-    if not points:
+    if not ticked:
         return Proposal(GOOD, "the committed answer is right") if verdict else None
     said = len(ticked)
     share = said / len(points)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
+from itertools import pairwise
 
 from fatutor.deck.expressions import holds
 from fatutor.deck.hardware import Hardware
@@ -45,9 +47,17 @@ def _checked(card: Card, hardware: Hardware) -> str:
 def _committed(turn: Turn) -> str:
     committed = turn.committed
     assert committed is not None
-    quoted = "\n".join(f"> {line}" for line in committed.text.split("\n"))
     verdict = "" if committed.right is None else f"\n\n{'✓' if committed.right else '✗'} {committed.note}"
-    return f"*You committed*\n\n{quoted}{verdict}"
+    return f"*You committed*\n\n{quoted(committed.text)}{verdict}"
+
+
+def quoted(words: str) -> str:
+    """A learner's own words as a Markdown quotation that shows them to the letter."""
+    literal = re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", words)
+    lines = literal.split("\n")
+    # A backslash at a line's end keeps the line; before a blank line, and at the end, it would be text.
+    kept = [f"> {line}\\" if line and after else f"> {line}" for line, after in pairwise([*lines, ""])]
+    return "\n".join(kept)
 
 
 def rest(card: Card) -> str:

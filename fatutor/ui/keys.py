@@ -85,6 +85,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("leave", "q", "q", "quit", "quit; everything is stored", _on(TODAY)),
 )
 
+# What `leave` does in a text box; the footer says so while one has the keys.
+FREE_THE_KEYS = Action("leave", "escape", "esc", "other keys", "leave the text box", frozenset())
+
 
 def actions(screen: str) -> Iterator[Action]:
     return (action for action in ACTIONS if screen in action.where)

@@ -30,6 +30,7 @@ def test_killed_right_after_a_grade_nothing_is_lost_and_the_next_start_goes_on(t
     second = terminal("drill", "plain")
     second.wait_for("1 of 3")
     second.send("\x1b")
+    second.wait_for("a answer")  # the number's box has let go of the keys
     second.send("u")
     second.wait_for("taken back")
     second.send("q")

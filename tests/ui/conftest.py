@@ -39,6 +39,10 @@ class Seat:
     def frame(self) -> str:
         return "\n".join(self.lines)
 
+    def expect(self, *texts: str) -> None:
+        for text in texts:
+            assert text in self.frame, f"{text!r} is not on the screen:\n{self.frame}"
+
     def shows(self, *texts: str) -> bool:
         return all(text in self.frame for text in texts)
 

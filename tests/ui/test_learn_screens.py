@@ -10,9 +10,9 @@ SIZES = [(60, 20), (80, 24), (140, 40)]
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_today_says_what_to_do(desk, sit, size) -> None:
     async def scene(seat) -> None:
-        assert seat.shows("fatutor", "Sun 29 Nov · 14:05", "4 new · about", "▸ start the drill")
-        assert seat.shows("Tiny", "core 0 of 2", "01  First beat", "next", "02  Second beat")
-        assert seat.shows("? keys", "q back")
+        seat.expect("fatutor", "Sun 29 Nov · 14:05", "4 new · about", "▸ start the drill")
+        seat.expect("Tiny", "core 0 of 2", "01  First beat", "next", "02  Second beat")
+        seat.expect("? keys", "q quit")
         assert all(len(line) <= size[0] for line in seat.lines)
 
     sit(desk, scene, size)
@@ -22,23 +22,23 @@ def test_today_says_what_to_do(desk, sit, size) -> None:
 def test_a_beat_reads_reveals_and_its_gate_opens_the_next(desk, sit, size) -> None:
     async def scene(seat) -> None:
         await seat.press("l")
-        assert seat.shows("after it you can say what beat 1 says")
+        seat.expect("after it you can say what beat 1 says")
         await seat.press("enter")
-        assert seat.shows("01 First beat", "m[i]", "vector<int>", "N²")
+        seat.expect("01 First beat", "m[i]", "vector<int>", "N²")
         assert not seat.shows("The inside answer.")
         for _ in range(20):
             if seat.shows("The inside answer."):
                 break
             await seat.press("space")
-        assert seat.shows("The inside answer.", "says inside")
+        seat.expect("The inside answer.", "says inside")
         while not seat.app.screen.typing:
             await seat.press("space")
         await seat.press("ctrl+j")
-        assert seat.shows("an empty answer commits nothing")
+        seat.expect("an empty answer commits nothing")
         await seat.type("quite wrong")
         await seat.press("ctrl+j")
         assert desk.store.commitment("tiny-1-gate").text == "quite wrong"
-        assert seat.shows("committed; the next beat is open")
+        seat.expect("committed; the next beat is open")
         await seat.press("n")
         assert seat.app.screen.lesson.beat.number == 2
 
@@ -48,7 +48,7 @@ def test_a_beat_reads_reveals_and_its_gate_opens_the_next(desk, sit, size) -> No
 def test_a_locked_beat_says_what_opens_it(desk, sit) -> None:
     async def scene(seat) -> None:
         await seat.press("l", "down", "enter")
-        assert seat.shows("beat 02 opens once beat 01 is answered, right or wrong")
+        seat.expect("beat 02 opens once beat 01 is answered, right or wrong")
 
     sit(desk, scene)
 
@@ -61,14 +61,14 @@ def test_a_committed_gate_shows_its_answer_and_takes_no_other(make_desk, sit) ->
 
     async def look(seat) -> None:
         await seat.press("l")
-        assert seat.shows("✓")
+        seat.expect("✓")
         await seat.press("up", "enter")
         assert seat.app.screen.lesson.beat.number == 1
         await seat.press("a")
         assert not seat.app.screen.typing
         for _ in range(10):
             await seat.press("pagedown")
-        assert seat.shows("my words", "The model answer of gate 1.")
+        seat.expect("my words", "The model answer of gate 1.")
 
     desk = make_desk()
     sit(desk, commit)
@@ -78,11 +78,11 @@ def test_a_committed_gate_shows_its_answer_and_takes_no_other(make_desk, sit) ->
 
 def test_the_cards_of_a_beat_join_the_drill_with_its_commitment(desk, sit) -> None:
     async def scene(seat) -> None:
-        assert seat.shows("4 new")
+        seat.expect("4 new")
         await seat.press("l", "enter", "a")
         await seat.type("x")
         await seat.press("ctrl+j", "q", "q")
-        assert seat.shows("6 new")
+        seat.expect("6 new")
 
     sit(desk, scene)
 
@@ -101,9 +101,9 @@ def test_typed_and_not_committed_is_still_there_later(desk, sit) -> None:
 def test_help_lists_the_keys_that_work_now(desk, sit, size) -> None:
     async def scene(seat) -> None:
         await seat.press("question_mark")
-        assert seat.shows("Keys that work now", "drill what is due")
+        seat.expect("Keys that work now", "drill what is due")
         await seat.press("escape")
-        assert seat.shows("start the drill")
+        seat.expect("start the drill")
 
     sit(desk, scene, size)
 
@@ -113,6 +113,6 @@ def test_a_click_on_the_key_bar_is_the_key(desk, sit) -> None:
         row = len(seat.lines) - 1
         await seat.pilot.click(offset=(seat.lines[row].index("l learn"), row))
         await seat.pilot.pause()
-        assert seat.shows("after it you can")
+        seat.expect("after it you can")
 
     sit(desk, scene)

@@ -10,7 +10,7 @@ from textual.screen import Screen
 from textual.widgets import Input, Static, TextArea
 
 from fatutor.errors import FatutorError
-from fatutor.ui.keys import actions
+from fatutor.ui.keys import FREE_THE_KEYS, actions
 from fatutor.ui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
@@ -49,7 +49,10 @@ class BaseScreen(Screen[None]):
         return True
 
     def refresh_keys(self) -> None:
-        self.query_one(KeyBar).show([a for a in actions(self.WHERE) if self.allowed(a.method)])
+        live = [action for action in actions(self.WHERE) if self.allowed(action.method)]
+        if self.typing:  # letters are text now
+            live = [*(action for action in live if action.keys.startswith("ctrl+")), FREE_THE_KEYS]
+        self.query_one(KeyBar).show(live)
         self.refresh_bindings()
 
     def on_mount(self) -> None:

@@ -9,6 +9,7 @@ from textual.widgets import Static, TextArea
 from fatutor.deck.model import AnswerForm, Card
 from fatutor.deck.model import Prose as ProseBlock
 from fatutor.errors import FatutorError
+from fatutor.study import sheet
 from fatutor.study.beat import Lesson
 from fatutor.ui.keys import BEAT, bindings
 from fatutor.ui.render import Prose
@@ -69,9 +70,8 @@ class BeatScreen(BaseScreen):
         if done is not None:
             for block in self.query(PromptBlock):
                 if block.card.id == self.lesson.beat.gate:
-                    quoted = "\n".join(f"> {line}" for line in done.text.split("\n"))
                     changed = "*The card was changed since.*\n\n" if self.lesson.changed else ""
-                    yours = f"*You committed, {done.study_day:%d %b %Y}*\n\n{quoted}"
+                    yours = f"*You committed, {done.study_day:%d %b %Y}*\n\n{sheet.quoted(done.text)}"
                     block.reveal(f"{changed}{yours}\n\n*The model answer*")
             follower = self.app.beat_after(self.lesson.deck)
             onward = (
@@ -114,12 +114,7 @@ class BeatScreen(BaseScreen):
     def action_onward(self) -> None:
         page = self.query_one("#page", VerticalScroll)
         for block in self.query(PromptBlock):
-            top = block.region.y - page.region.y
-            if (
-                not block.revealed
-                and block.card.id != self.lesson.beat.gate
-                and 0 <= top < page.size.height - 2
-            ):
+            if block.asks_in(page.region):
                 block.reveal()
                 self.call_after_refresh(block.scroll_visible, top=True, animate=False)
                 return

@@ -21,8 +21,8 @@ from fatutor.ui.widgets.speaking import Heading, bar, mm_ss
 # How each form of answer is asked for, in the line under the prompt.
 ASK = {
     AnswerForm.ALOUD: "Answer out loud.",
-    AnswerForm.TEXT: "Say it out loud, then write it down; ctrl+j commits, escape frees the keys.",
-    AnswerForm.NUMBER: "Commit a number; enter commits, escape frees the keys.",
+    AnswerForm.TEXT: "Say it out loud, then write it down.",
+    AnswerForm.NUMBER: "Commit a number; enter commits it.",
     AnswerForm.CHOICE: "Say why out loud, then choose.",
 }
 
@@ -126,7 +126,9 @@ class DrillScreen(BaseScreen):
         proposal = self.drill.proposal()
         lines: list[Content] = []
         if proposal is None:
-            hint = "tick what you said; the ticks propose a grade" if self.turn.card.key_points else "you decide"
+            hint = (
+                "tick what you said; the ticks propose a grade" if self.turn.card.key_points else "you decide"
+            )
             lines.append(Content.styled(hint, "dim"))
         else:
             lines.append(

@@ -109,9 +109,7 @@ def today_rows(seen: Overview, width: int):
     if seen.counts.total:
         yield Row("start the drill", "enter", target=START)
     elif seen.next_due is not None:
-        yield Row(
-            f"nothing is due; the next card comes back {when(seen.next_due, seen.day)}", look="dim"
-        )
+        yield Row(f"nothing is due; the next card comes back {when(seen.next_due, seen.day)}", look="dim")
     if seen.held:
         yield Row(f"{seen.held} more can wait: today is capped", look="dim")
     for module in seen.modules:

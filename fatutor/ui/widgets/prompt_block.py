@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.geometry import Region
 
 from fatutor.deck.model import Card
 from fatutor.study import sheet
@@ -13,7 +14,8 @@ from fatutor.ui.render import Prose
 class PromptBlock(Vertical):
     DEFAULT_CSS = """
     PromptBlock { height: auto; margin: 1 0; padding: 0 1; border-left: outer $accent; }
-    PromptBlock > .hint { color: $text-muted; }
+    PromptBlock > .hint { color: $text-muted; margin-top: 1; }
+    PromptBlock > .answer { margin-top: 1; }
     """
 
     def __init__(self, card: Card, hint: str = "*Answer out loud; space shows the answer.*") -> None:
@@ -25,6 +27,13 @@ class PromptBlock(Vertical):
     def compose(self) -> ComposeResult:
         yield Prose(sheet.prompt(self.card))
         yield Prose(self._hint, classes="hint")
+
+    def asks_in(self, view: Region) -> bool:
+        """Whether all of the prompt can have been read in `view`: its last line stands there, unrevealed."""
+        last = next(iter(self.query(".hint")), None)
+        return (
+            not self.revealed and bool(self._hint) and last is not None and last.region.y in view.line_range
+        )
 
     def reveal(self, above: str = "") -> None:
         """Show the model answer, the key points and the rest; `above` comes first."""
@@ -39,4 +48,4 @@ class PromptBlock(Vertical):
             f"**A good answer says**\n\n{points}" if points else "",
             sheet.rest(self.card),
         ]
-        self.mount(Prose("\n\n".join(part for part in parts if part)))
+        self.mount(Prose("\n\n".join(part for part in parts if part), classes="answer"))

@@ -28,7 +28,7 @@ class Row:
 
 
 class Rows(Widget):
-    DEFAULT_CSS = "Rows { width: 1fr; height: auto; padding: 0 1; }"
+    DEFAULT_CSS = "Rows { width: 1fr; max-width: 100; height: auto; padding: 0 1; }"
 
     class Opened(Message):
         def __init__(self, target: object) -> None:
