@@ -46,13 +46,14 @@ def read_cards(
     """
     before = faults.count
     given = attributes.read(mark.value, mark.number, source.hardware, faults)
-    parts = sections.split(lines, faults)
-    checks = sections.checks(lines, faults, in_card=True)
     name = title(heading.value)
     if not name:
         faults.fault(heading.number, "the heading of a card is empty", "write ## and a few words")
-    if given is None:
+    well_cut = faults.count
+    parts = sections.split(lines, faults)
+    if given is None or faults.count > well_cut:  # whatever else were said of it would follow from this
         return []
+    checks = sections.checks(lines, faults, in_card=True)
     cards = _cards(name, heading, given, parts, checks, source, faults)
     if faults.count > before:
         return []
@@ -150,12 +151,13 @@ def _response(heading: Line, given: Attributes, parts: Sections, faults: Faults)
             what = "there are choices, but the card does not ask for one"
             faults.fault(parts.lines["Choices"], what, "write answer=choice in its comment")
         return given.response
+    before = faults.count
     choices = sections.choices(parts["Choices"], faults)
     right = sum(choice.right for choice in choices)
     if "Choices" not in parts:
         cure = "add ### Choices with a list of - [x] right and - [ ] wrong"
         faults.fault(heading.number, "answer=choice needs choices", cure)
-    elif not 2 <= len(choices) <= 6 or right != 1:
+    elif faults.count == before and (not 2 <= len(choices) <= 6 or right != 1):
         what = f"there are {len(choices)} choices, {right} of them right"
         faults.fault(parts.lines["Choices"], what, "write 2 to 6, and mark exactly one with [x]")
     return replace(given.response, choices=choices)

@@ -60,7 +60,7 @@ class Report:
 
 
 def check(library: Library, hardware: Hardware, known_demos: frozenset[str] | None) -> Report:
-    """Prove the numbers of a library and judge its beats. `known_demos` is None where nobody can tell them."""
+    """Prove the numbers of a library and judge its beats. `known_demos`: None if nobody can tell."""
     checks = _checks(library.decks)
     false = [fault for place, claim in checks.items() if (fault := _disproof(place, claim, hardware))]
     cards = tuple(library.cards.values())

@@ -80,8 +80,8 @@ def _cards(lines: Sequence[Line], found: Scan, source: Source, faults: Faults) -
         what = "this card comment does not end on its line"
         faults.fault(mark.number, what, "write it on one line, from <!-- card to -->, with nothing behind")
         return []
-    if max(found.open_fence, found.open_comment) > heading.number:  # it swallows the rest of the card
-        return []
+    if heading.number < max(found.open_fence, found.open_comment) <= lines[-1].number:
+        return []  # what never closes swallows the rest of this card, the last one
     return read_cards(heading, mark, lines[at + 1 :], source, faults)
 
 
