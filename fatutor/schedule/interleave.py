@@ -38,16 +38,22 @@ def interleave(items: Sequence[Item], topic: Callable[[Item], str], after: Seque
 
 
 def _earliest(heads: list[tuple[int, str]], waiting: dict[str, deque[int]], last: str | None) -> str:
-    """The topic of the earliest item that is not of `last`; `last` itself where nothing else waits."""
+    """The topic of the earliest item that is not of `last`; `last` itself where nothing else waits.
+
+    A topic that went out of turn has left old entries behind. They do no harm: it stays the crowded one to
+    the end, so it is either `last` here or used up.
+    """
     passed_over = None
     while heads:
-        position, name = heappop(heads)
-        if not waiting[name] or waiting[name][0] != position:
-            continue  # taken out of turn meanwhile
-        if name != last:
-            if passed_over is not None:
-                heappush(heads, passed_over)
-            return name
-        passed_over = (position, name)
+        head = heappop(heads)
+        name = head[1]
+        if not waiting[name]:
+            continue
+        if name == last:
+            passed_over = head
+            continue
+        if passed_over is not None:
+            heappush(heads, passed_over)
+        return name
     assert last is not None
     return last

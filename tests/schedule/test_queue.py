@@ -174,6 +174,10 @@ class TestTopics:
         queue = queue_of(cards, {"io0": seen()})
         assert ids(queue.cards) == ["io0", "math0", "io1", "math1"]
 
+    def test_across_an_empty_group_too(self, make_card: Make) -> None:
+        cards = [make_card(name, tags=(name[:2],)) for name in ("io0", "io1", "math")]
+        assert ids(queue_of(cards, {"io0": AGAIN}).cards) == ["io0", "math", "io1"]
+
     def test_a_card_without_tags_goes_by_its_deck(self, make_card: Make) -> None:
         cards = [make_card(f"{deck}{n}", deck=deck) for deck in "ab" for n in range(2)]
         states = {card.id: seen(late=1) for card in cards}

@@ -107,7 +107,7 @@ days = st.dates(date(2020, 1, 1), date(2100, 1, 1))
 states = st.builds(
     CardState,
     memory=st.builds(
-        Memory, st.integers(0, 9), st.integers(0, 400), st.integers(130, 350), st.integers(0, 9)
+        Memory, st.integers(0, 9), st.integers(1, 400), st.integers(130, 350), st.integers(0, 9)
     ),
     due=st.one_of(st.none(), days),
     introduced=days,
