@@ -142,7 +142,8 @@ def _heading(token: Token, text: Token, width: int) -> list[Line]:
     """A heading; that of the first level is underlined, which tells it from text even without styles."""
     lines = wrap(inline(text, _HEADINGS.get(token.tag, Style.HEADING3)), width)
     if token.tag == "h1" and lines:
-        lines.append((Span("─" * max(cells(plain(line)) for line in lines), Style.RULE),))
+        longest = max(cells(plain(line)) for line in lines)
+        lines.append((Span("─" * min(longest, width), Style.RULE),))
     return lines
 
 
