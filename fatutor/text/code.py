@@ -20,6 +20,7 @@ _TAB = 4
 _LONGEST = (
     20_000  # characters; a lexer may take far more than linear time, and nobody reads that for its colours
 )
+_BREAKS = (" #", " == ", " ")  # before a remark, before what a claim comes to, between words
 _STYLES = (
     ("Token.Keyword", Style.CODE_KEYWORD),
     ("Token.Operator.Word", Style.CODE_KEYWORD),
@@ -76,7 +77,7 @@ def _spans(code: str, lexer: Lexer | None) -> list[Span]:
 
 
 def _folded(row: list[Span], room: int) -> list[Line]:
-    """The line in parts of at most `room` cells, with every character kept; after a space if one is near."""
+    """The line in parts of at most `room` cells, every character kept, broken at a good place."""
     text = plain(row)
     if cells(text) <= room:
         return [tuple(row)]
@@ -85,7 +86,9 @@ def _folded(row: list[Span], room: int) -> list[Line]:
     while start < len(text):
         end = cut(text, start, room)
         if end < len(text):
-            end = text.rfind(" ", (start + end) // 2, end) + 1 or end
+            near = (start + end) // 2
+            spaces = (text.rfind(before, near, end + len(before) - 1) for before in _BREAKS)
+            end = next((space + 1 for space in spaces if space >= 0), end)
         ranges.append((start, end))
         start = end
     return list(slices(row, ranges))

@@ -52,6 +52,9 @@ def test_claims_have_an_equals_sign() -> None:
 
 def test_long_lines_fold_with_a_sign() -> None:
     assert shown("abcdef ghi jkl mno\n", "", 14) == ["  abcdef ghi", "↪ jkl mno"]
+    assert shown("6 * 16384 == 98304", "check", 18) == ["= 6 * 16384", "↪ == 98304"]
+    assert shown("312 / 2 == 156  # FLOP/B", "check", 22) == ["= 312 / 2 == 156", "↪ # FLOP/B"]
+    assert shown("abcdefghij kl", "", 12) == ["  abcdefghij", "↪  kl"]
     assert shown("x" * 25, "", 12) == ["  " + "x" * 10, "↪ " + "x" * 10, "↪ " + "x" * 5]
     assert shown("x" * 25, "", 11) == ["x" * 11, "x" * 11, "x" * 3]  # too narrow for an indent
 
