@@ -133,8 +133,9 @@ def _siblings(
         faults.fault(
             heading.number, f"a cloze cannot have answer={form}", "write answer=text, or leave it out"
         )
+    before = faults.count
     variants = cloze.variants([line for line in parts.body if line.kind is not LineKind.COMMENT], faults)
-    if not variants:
+    if not variants and faults.count == before:
         what = "this cloze has no gap (those inside code or a formula do not count)"
         faults.fault(heading.number, what, "write {{c1::what is asked for}} in its text")
     filled = "\n\n".join

@@ -279,6 +279,8 @@ class _Evaluator:
             yield names
             return
         loop, *inner = loops
+        if loop.is_async:
+            raise ExpressionError("an async loop is not allowed here", "write for x in …")
         values = self.value(loop.iter, names, depth)
         if not is_collection(values):
             raise ExpressionError("a loop runs over a number", "loop over range(…) or a list")
