@@ -17,8 +17,6 @@ from fatutor.demo.launcher import Launcher, local
 from fatutor.errors import FatutorError
 from fatutor.text.clean import clean_line
 
-_LIMIT_SECONDS = 5.0
-
 
 @dataclass(frozen=True, slots=True)
 class Param:
@@ -46,10 +44,10 @@ class Demo:
     explain: str = ""
 
 
-def catalogue(launcher: Launcher) -> tuple[Demo, ...]:
+def catalogue(launcher: Launcher, *, limit_seconds: float = 5.0) -> tuple[Demo, ...]:
     """Asks the kernels for their demos; well under a second, since listing loads no torch.
 
-    Raises FatutorError where they do not answer within five seconds, or with something else.
+    Raises FatutorError where they do not answer in time, or with something else.
     """
     with tempfile.TemporaryDirectory(prefix="fatutor-", ignore_cleanup_errors=True) as folder:
         try:
@@ -59,13 +57,13 @@ def catalogue(launcher: Launcher) -> tuple[Demo, ...]:
                 cwd=launcher.cwd or folder,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=_LIMIT_SECONDS,
+                timeout=limit_seconds,
                 check=False,
             )
         except (OSError, ValueError) as error:
             raise _unlisted(str(error)) from error
         except subprocess.TimeoutExpired as error:
-            raise _unlisted(f"no answer within {_LIMIT_SECONDS:g} s") from error
+            raise _unlisted(f"no answer within {limit_seconds:g} s") from error
     if listed.returncode:
         last = listed.stderr.decode("utf-8", "replace").strip().rsplit("\n", 1)[-1][:200]
         raise _unlisted(clean_line(last) or f"exit code {listed.returncode}")

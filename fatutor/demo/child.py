@@ -60,6 +60,7 @@ class Tail:
         self._kept.extend(self._lines.feed(chunk))
 
     def close(self) -> None:
+        """Takes what was left without an end of line. Safe to call twice."""
         self._kept.extend(self._lines.rest())
 
     def add(self, line: str) -> None:
@@ -145,8 +146,8 @@ class Child(asyncio.SubprocessProtocol):
         with suppress(ProcessLookupError, PermissionError):
             if sys.platform == "win32":
                 self._transport.kill()
-            else:
-                os.killpg(self._transport.get_pid() or 0, signal.SIGKILL if force else signal.SIGTERM)
+            elif pid := self._transport.get_pid():
+                os.killpg(pid, signal.SIGKILL if force else signal.SIGTERM)
 
     # What the event loop calls.
 
@@ -166,6 +167,8 @@ class Child(asyncio.SubprocessProtocol):
         if fd == 1:
             self.output_ended = True
             self.news.set()
+        elif fd == 2:
+            self.log.close()
 
     def process_exited(self) -> None:
         # What it started has no more business, and may hold the pipes open.

@@ -130,7 +130,7 @@ class WireError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The members of one JSON object. Each method gives one of them, checked and cleaned, or raises WireError."""
+    """The members of one JSON object. Each method gives one, checked and cleaned, or raises WireError."""
 
     said: Mapping[str, object]
 

@@ -147,7 +147,7 @@ def _rows(evidence: Evidence, prediction: Prediction) -> tuple[Witness, ...]:
     if result is None:
         return tuple(shown)
     if prediction.choice is not None:
-        answer = Witness(result.quantity or "answer", prediction.choice, machine=result.answer)
+        answer = Witness("answer", prediction.choice, machine=result.answer)
         return (answer, *shown)
     said = "" if prediction.value is None else human(prediction.value, result.unit)
     asked = _asked(rows, result)
@@ -203,5 +203,5 @@ def _bars(evidence: Evidence) -> tuple[Bar, ...]:
 
 def _comparison(result: Result, prediction: Prediction) -> str:
     found = compare(prediction, result.formula, result.measured, result.unit, result.answer)
-    said = prediction.choice or human(prediction.value or 0.0, result.unit)
+    said = f"“{prediction.choice}”" if prediction.choice else human(prediction.value or 0.0, result.unit)
     return f"You said {said}: {found.sentence}."

@@ -65,18 +65,23 @@ def compare(
     ratio = prediction.value / truth
     # What is typed in another unit goes through a multiplication or two.
     same = math.isclose(ratio, 1, rel_tol=1e-9)
-    return Comparison(abs(ratio - 1) <= CLOSE, "exactly right" if same else apart(ratio), ratio)
+    return Comparison(_off(ratio) <= CLOSE, "exactly right" if same else apart(ratio), ratio)
 
 
 def apart(ratio: float) -> str:
     """A ratio in words, as seen from its denominator: within 3 %, 40 % over, 2.4× under."""
-    side = "over" if ratio > 1 else "under"
-    if abs(ratio - 1) <= CLOSE:
-        return f"within {max(1, math.ceil(round(abs(ratio - 1) * 100, 6)))} %"
+    off, side = _off(ratio), "over" if ratio > 1 else "under"
+    if off <= CLOSE:
+        return f"within {max(1, math.ceil(round(off * 100, 6)))} %"
     times = max(ratio, 1 / ratio)
     if times < 2:
-        return f"{abs(ratio - 1):.0%} {side}".replace("%", " %")
+        return f"{off * 100:.0f} % {side}"
     return f"{human(float(f'{times:.2g}'), '×')} {side}"
+
+
+def _off(ratio: float) -> float:
+    # Rounded, so that 1.1 is ten per cent off and no more.
+    return round(abs(ratio - 1), 12)
 
 
 def _chosen(text: str, choices: Sequence[str]) -> str:
@@ -90,5 +95,6 @@ def _chosen(text: str, choices: Sequence[str]) -> str:
     begun = [choice for choice in choices if choice.casefold().startswith(typed)]
     if len(begun) == 1:
         return begun[0]
-    offered = ", ".join(f"{place} {choice}" for place, choice in places.items())
-    raise FatutorError(f"“{text[:80]}” is not one of the choices", f"type 1 to {len(choices)}: {offered}")
+    raise FatutorError(
+        f"“{text[:80]}” is not one of the choices", f"type 1 to {len(choices)}, or how the choice begins"
+    )

@@ -162,15 +162,11 @@ class Run:
         if code is None:
             return Failed(f"{self._demo} closed its output without a result", "run it again")
         if code >= 0:
-            end, way_out = (
-                f"ended with exit code {code} and without a result",
-                "run it again, or another size",
-            )
+            end = f"ended with exit code {code} and without a result"
+            way_out = "run it again, or another size"
         else:
-            end, way_out = (
-                f"was ended by {_signal_name(-code)}",
-                "choose a smaller size: memory may have run out",
-            )
+            end = f"was ended by {_signal_name(-code)}"
+            way_out = "choose a smaller size: memory may have run out"
         last = f": {self.log[-1][:_LAST_WORDS]}" if self.log else ""
         return Failed(f"{self._demo} {end}{last}", way_out)
 

@@ -52,6 +52,11 @@ def test_a_child_that_dies_at_once_is_quoted(fake, collect):
     ]
 
 
+def test_last_words_need_no_end_of_line(fake, collect):
+    events, _ = collect(fake("sys.stderr.write('half a sen'); sys.stderr.flush(); os.abort()"))
+    assert events[-1].what == "fake was ended by SIGABRT: half a sen"
+
+
 def test_a_child_that_dies_in_the_middle_keeps_what_it_said(fake, collect, assert_gone):
     events, _ = collect(fake("start(); say('row', name='a', measured=1); os._exit(7)"))
     assert [type(event) for event in events] == [Started, Row, Failed]
@@ -229,10 +234,11 @@ def test_grandchildren_go_too(fake, collect, assert_gone, last):
 
 def test_a_stray_that_left_the_group_and_holds_the_pipe_does_not_hold_us(fake, collect, noted):
     launcher = fake("""
-        other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+        sleep = [sys.executable, "-c", "import time; time.sleep(600)"]
+        other = subprocess.Popen(sleep, start_new_session=True)
         note("stray", other.pid); start(); os._exit(4)
     """)
-    events, _ = collect(launcher, limit_seconds=300)
+    events, _ = collect(launcher)
     os.kill(int(noted("stray")), signal.SIGKILL)
     assert events[-1].what == "fake ended with exit code 4 and without a result"
 
@@ -260,6 +266,22 @@ def test_cancelling_the_task_ends_the_child(fake, assert_gone, extra):
 
     asyncio.run(cancel(fake(f"{extra}\nstart(); {FOREVER}")))
     assert_gone()
+
+
+def test_a_child_that_no_signal_reaches_learns_it_from_stdin(fake, noted):
+    async def leave(launcher: Launcher) -> None:
+        async with Run(launcher, "fake", {}, "auto") as run:
+            await _started(run)
+
+    asyncio.run(
+        leave(
+            fake("""
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        start(); sys.stdin.buffer.read(); note("farewell", "stdin closed")
+    """)
+        )
+    )
+    assert noted("farewell") == "stdin closed"
 
 
 def test_a_second_cancellation_only_makes_it_quicker(fake, assert_gone):
