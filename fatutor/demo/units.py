@@ -82,15 +82,13 @@ def human(value: float, unit: str, like: float | None = None) -> str:
     """
     reference = value if like is None else like
     steps, scale, measures = _steps(unit)
-    if not steps:
-        return _with_unit(_digits(value, reference), unit)
     # Rounded first: 999 999 bytes are 1 MB, not 1000 kB.
     rounded = float(f"{abs(reference) * scale:.3g}")
     prefix, step = next((pair for pair in steps if rounded >= pair[1]), steps[-1] if rounded else ("", 1.0))
     digits = _digits(value * scale / step, reference * scale / step)
     if digits == "0" and value and like is not None:
         return human(value, unit)
-    return f"{digits} {prefix}{measures}"
+    return _with_unit(digits, f"{prefix}{measures}")
 
 
 def exact(value: float, unit: str) -> str:
@@ -174,13 +172,15 @@ def _steps(unit: str) -> tuple[Sequence[tuple[str, float]], float, str]:
         return _STEPS_DOWN, scale, measures
     # A binary unit was asked for by name, and stays.
     decimal = scale in (step for _, step in _STEPS_UP)
-    return _STEPS_UP if decimal and measures in ("B", "FLOP", "B/s", "FLOP/s") else (), scale, measures
+    if decimal and measures in ("B", "FLOP", "B/s", "FLOP/s"):
+        return _STEPS_UP, scale, measures
+    return (("", 1.0),), 1.0, unit
 
 
 def _digits(value: float, reference: float) -> str:
     """To three digits of the reference; whole numbers of the same size keep all of theirs."""
     size = math.floor(math.log10(abs(reference))) if reference else 0
-    if not -5 < size < 15:
+    if not -4 < size < 15:
         mantissa, power = f"{value:.2e}".split("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
     digits = f"{value:,.{max(0, 2 - size)}f}".replace(",", _NO_BREAK_SPACE)

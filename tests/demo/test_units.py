@@ -136,7 +136,8 @@ def test_a_whole_essay_is_cut():
         (2.4, "x", "2.4×"),
         (12, "%", "12 %"),
         (65536, "exps", "65\u00a0536 exps"),
-        (2.868e-4, "", "0.000287"),
+        (2.868e-3, "", "0.00287"),
+        (2.868e-4, "", "2.87e-4"),
         (1.2e-7, "", "1.2e-7"),
         (-3.5, "", "-3.5"),
         (1e20, "", "1e20"),
@@ -153,6 +154,7 @@ def test_one_chart_has_one_prefix():
     assert human(4784128, "B", like=4784128) == "4.78 MB"
     # What would round to nothing keeps its own.
     assert human(120, "B", like=4784128) == "120 B"
+    assert human(1.62e-7, "", like=0.5) == "1.62e-7"
     assert human(0, "B", like=4784128) == "0 MB"
 
 
@@ -163,7 +165,7 @@ def test_one_chart_has_one_prefix():
         (512, "", "512"),
         (2, "x", "2×"),
         (0.5, "B", "0.5 B"),
-        (2.868e-4, "", "0.000287"),
+        (2.868e-4, "", "2.87e-4"),
         (2.0**60, "B", "1\u00a0153 PB"),
     ],
 )
