@@ -344,9 +344,9 @@ def test_a_child_that_watches_stdin_survives_not_even_our_sigkill(fake, tmp_path
         asyncio.run(follow())
     """)
     )
-    with subprocess.Popen(
-        [sys.executable, str(parent)], env={**os.environ, "PYTHONPATH": _root()}
-    ) as process:
+    # Nobody is left to remove the run's folder: let it be made where pytest tidies up.
+    environ = {**os.environ, "PYTHONPATH": _root(), "TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, str(parent)], env=environ) as process:
         noted("pid")
         process.kill()
     assert process.returncode == -signal.SIGKILL
