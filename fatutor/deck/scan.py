@@ -53,11 +53,11 @@ class Scan(NamedTuple):
 
 
 def unify(text: str) -> str:
-    """The text as it is read: no byte order mark, `\\n` as the line end, nothing that acts on a terminal.
+    """The text as it is read: no byte order marks, `\\n` as the line end, nothing that acts on a terminal.
 
     Line numbers stay what an editor shows; Unicode line separators, which few editors count, become spaces.
     """
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\ufeff", "").replace("\r\n", "\n").replace("\r", "\n")
     return clean(text.replace("\u2028", " ").replace("\u2029", " "))
 
 

@@ -48,7 +48,20 @@ meaningful = st.sampled_from(
     ]
 )
 line_texts = st.one_of(meaningful, st.text(st.characters(exclude_characters="\r\n"), max_size=12))
-documents = st.lists(line_texts, max_size=30).map("\n".join)
+texts = st.lists(line_texts, max_size=4).map("\n".join)
+cards = st.builds(
+    "## C\n<!-- card {}-->\n{}\n### Answer\nx {}\n### Key points\n- {}\n{}\n".format,
+    st.sampled_from(
+        ["kind=recall ", "id=abc kind=interview ", "id=def kind=prove-it answer=text ", "kind=cloze "]
+    ),
+    texts,
+    texts,
+    line_texts,
+    st.sampled_from(
+        ["", "### Follow-up\nword", "### Not quite\n- word\n  more", "### Check\n    1 < 2 # word"]
+    ),
+)
+documents = st.lists(st.one_of(line_texts, cards), max_size=12).map("\n".join)
 bodies = st.one_of(documents, documents.map(lambda body: FRONT + body))
 
 
