@@ -121,7 +121,7 @@ TILES = {
     (2, 128): Tile(128, 64, warps=8, stages=2),
     (2, 256): Tile(64, 32, warps=8, stages=2),
     # Without tensor cores, since they have no float32: registers hold the operands, so tiles are small.
-    (4, 64): Tile(64, 32, warps=8, stages=2),
+    (4, 64): Tile(32, 32, warps=4, stages=2),
     (4, 128): Tile(32, 32, warps=8, stages=1),
     (4, 256): Tile(16, 16, warps=8, stages=1),
 }

@@ -1,0 +1,146 @@
+"""Each demo: what it declares, what it says, and that a wrong kernel refutes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kernels.demos import Demo, modules
+from kernels.wire import Event, Progress, Result, Row, Series
+
+DEMOS = modules()
+
+
+@pytest.mark.parametrize("name", DEMOS)
+def test_what_a_demo_declares(name: str) -> None:
+    demo: Demo = DEMOS[name].DEMO
+    assert demo.claim.endswith(".")
+    assert "?" in demo.question
+    assert (demo.form == "choice") == (len(demo.choices) > 1)
+    assert len(set(demo.choices)) == len(demo.choices)
+    assert demo.devices
+    assert set(demo.devices) <= {"cuda", "interpreter", "cpu"}
+    assert "triton" in demo.needs or "interpreter" not in demo.devices
+    assert all(param.default in param.values for param in demo.params)
+    assert 0 < demo.seconds <= 10
+    assert demo.explain.strip()
+    assert demo.plan.endswith(".")
+
+
+def run(name: str, **params: Any) -> tuple[list[Event], Result]:
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    defaults = {param.name: param.default for param in DEMOS[name].DEMO.params}
+    *events, result = DEMOS[name].run({**defaults, **params}, "interpreter")
+    assert isinstance(result, Result)
+    return events, result
+
+
+def progress_is_steady(events: list[Event]) -> bool:
+    steps = [(event.done, event.total) for event in events if isinstance(event, Progress)]
+    return steps == [(done, len(steps)) for done in range(len(steps))]
+
+
+def test_bytes_moved_at_its_defaults() -> None:
+    events, result = run("bytes-moved")
+    rows = {event.name: (event.formula, event.measured) for event in events if isinstance(event, Row)}
+    assert rows == {
+        "standard": (4_784_128, 4_784_128),
+        "tiled": (1_181_696, 1_181_696),
+        "floor": (264_192, None),
+    }
+    assert (result.quantity, result.formula, result.measured, result.unit) == (
+        "tiled",
+        1_181_696,
+        1_181_696,
+        "B",
+    )
+    assert result.verdict == "confirmed"
+    assert "1,181,696" in result.derivation
+    curves = {event.name: (list(event.x), list(event.y)) for event in events if isinstance(event, Series)}
+    assert curves == {
+        "standard": ([128, 256, 512], [311_296, 1_212_416, 4_784_128]),
+        "tiled": ([128, 256, 512], [98_816, 328_704, 1_181_696]),
+    }
+    assert progress_is_steady(events)
+
+
+def test_bytes_moved_with_taller_tiles() -> None:
+    _, result = run("bytes-moved", n=128, tile_rows=128)
+    assert result.measured == result.formula == 4 * 128 * 64 * 2 + 4 * 128
+    assert result.verdict == "confirmed"
+
+
+def test_bytes_moved_is_refuted_by_a_count_that_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kernels.measure import traffic
+
+    honest = traffic.standard
+    monkeypatch.setattr(
+        traffic, "standard", lambda problem, **tile: honest(problem, **(tile | {"tile_columns": 32}))
+    )
+    _, result = run("bytes-moved", n=128)
+    assert result.verdict == "refuted"
+    assert result.why == "the count differs from the formula for standard at N = 128"
+
+
+def test_same_answer() -> None:
+    events, result = run("same-answer", n=128)
+    assert result.verdict == "confirmed"
+    assert result.answer in DEMOS["same-answer"].DEMO.choices
+    assert result.answer == "no further, or nearer"
+    assert result.formula == pytest.approx(2.93e-4, rel=0.01)  # √2 · 0.425 · 2⁻¹¹
+    assert result.measured == pytest.approx(result.formula, rel=0.2)
+    rows = {event.name: event for event in events if isinstance(event, Row)}
+    assert set(rows) == {
+        "fp16",
+        "fp32",
+        "fp16, ragged N = 200",
+        "fp16, causal",
+        "fp32, scores × 10⁴",
+        "queries without a key",
+    }
+    fp32 = rows["fp32"].measured
+    assert fp32 is not None
+    assert 0 < fp32 < 1e-6
+    assert rows["queries without a key"].measured == 0
+    assert progress_is_steady(events)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "answer"),
+    [(1 + 1e-2, "about 1000 times further"), (1 + 2e-5, "about 10 times further")],
+)
+def test_same_answer_is_refuted_by_a_kernel_with_another_scale(
+    mistake: float, answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("triton")
+    from kernels import flash
+
+    honest = flash.forward
+    monkeypatch.setattr(
+        flash, "forward", lambda *qkv, causal, scale: honest(*qkv, causal=causal, scale=scale * mistake)
+    )
+    _, result = run("same-answer", n=128)
+    assert result.verdict == "refuted"
+    assert result.answer == answer
+    assert "fp32 is off by" in result.why
+
+
+def test_same_answer_is_refuted_by_a_query_that_sees_nothing_and_gets_something(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    from kernels import flash
+
+    honest = flash.forward
+
+    def mean_of_v(q: Any, k: Any, v: Any, *, causal: bool, scale: float) -> tuple[Any, Any]:
+        o, L = honest(q, k, v, causal=causal, scale=scale)
+        return o.where((L > -1e30)[..., None], v.mean(2, keepdim=True)), L
+
+    monkeypatch.setattr(flash, "forward", mean_of_v)
+    _, result = run("same-answer", n=128)
+    assert result.verdict == "refuted"
+    assert result.why == "a query without a key does not get 0 and -inf"
