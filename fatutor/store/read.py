@@ -33,7 +33,10 @@ def read_facts(location: Location, backups: Path | None = None) -> Facts:
     if location.file is None:
         return _by_sqlmodel(location)
     try:
-        return _by_sqlite(location.file) if location.file.exists() else Facts()
+        location.file.open("rb").close()  # says more plainly than SQLite what is in the way
+        return _by_sqlite(location.file)
+    except (FileNotFoundError, NotADirectoryError):
+        return Facts()
     except (sqlite3.Error, OSError, ValueError) as error:
         raise explain(error, location, backups) from error
 

@@ -42,7 +42,7 @@ class Learner:
         after = rules.answer(before, kind, quality, self.today, self.scheduler, "d0")
         return Entry(
             self.new_id(), card, kind, self.now, 60, self.today, before, after,
-            key=quality - 1, quality=quality, scheduler=self.scheduler.tag,
+            key=quality, quality=quality, scheduler=self.scheduler.tag,
             speaking_ms=41_000, total_ms=63_000, ticked=(0, 2), answer=answer, digest="d0",
         )  # fmt: skip
 
@@ -65,7 +65,7 @@ def learner() -> Learner:
     return Learner()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def new_learner() -> type[Learner]:
     return Learner
 
