@@ -172,7 +172,8 @@ class PlainDrill:
         left = drill.left
         self._line("")
         counts = ", ".join(f"{count} {label}" for label, count in done.by_grade)
-        self._line(f"{done.cards} cards graded{': ' + counts if counts else ''}. Each is stored.")
+        graded = f"{done.cards} card{'s' if done.cards != 1 else ''} graded"
+        self._line(f"{graded}: {counts}. Each is stored." if counts else f"{graded}.")
         if left and drill.phase is not Phase.DONE:
             self._line(f"{left} more for today; start again to go on.")
 

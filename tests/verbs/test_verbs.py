@@ -1,0 +1,106 @@
+"""What the verbs print when all is well."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fatutor import __version__
+
+
+def test_due_as_a_document_and_as_lines(fatutor) -> None:
+    document = json.loads(fatutor("due", "--json").stdout)
+    assert set(document) == {"study_day", "relearning", "due", "new", "minutes", "held", "decks"}
+    plain = next(deck for deck in document["decks"] if deck["deck"] == "plain")
+    assert set(plain) == {"deck", "relearning", "due", "new", "known", "total"}
+    assert plain["total"] == 4
+    assert document["new"] == sum(deck["new"] for deck in document["decks"]) == 8
+    assert "8 new" in fatutor("due").stdout
+
+
+def test_due_counts_what_a_drill_then_asks(fatutor, decks) -> None:
+    shown = fatutor("drill", "plain", typed="q\n").stdout
+    due = json.loads(fatutor("due", "--json").stdout)
+    assert f"{due['new']} new" in shown
+
+
+def test_check_as_a_document(fatutor, decks) -> None:
+    done = fatutor("check", str(decks), "--json", own=False)
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    assert document["beats"] == 2
+    assert document["cards"] == {"prove-it": 2, "interview": 3, "recall": 3, "cloze": 0}
+    assert document["checks"] == {"true": 1, "false": 0}
+    assert document["minutes"] == {"core": 2, "deep-dive": 0}
+
+
+def test_check_names_a_false_number(fatutor, decks) -> None:
+    deck = decks / "plain.md"
+    deck.write_text(deck.read_text("utf-8").replace("== 156", "== 157"), "utf-8")
+    done = fatutor("check", str(decks), own=False)
+    assert done.returncode == 1
+    assert "plain.md:" in done.stdout and "156" in done.stdout and "157" in done.stdout
+
+
+def test_fix_stamps_an_id_once_and_touches_nothing_else(fatutor, decks) -> None:
+    deck = decks / "plain.md"
+    before = deck.read_text("utf-8")
+    deck.write_text(before.replace("card id=ridge kind", "card kind"), "utf-8")
+    done = fatutor("check", str(decks), "--fix", own=False)
+    assert done.returncode == 0, done.stdout
+    after = deck.read_text("utf-8")
+    stamped = next(line for line in after.split("\n") if "kind=interview" in line)
+    assert "id=the-ridge-" in stamped
+    assert [a for a in after.split("\n") if a != stamped] == [
+        b for b in before.split("\n") if "id=ridge" not in b
+    ]
+    fatutor("check", str(decks), "--fix", own=False)
+    assert deck.read_text("utf-8") == after
+
+
+def test_the_bundled_decks_are_without_fault(fatutor) -> None:
+    document = json.loads(fatutor("check", "--json", own=False).stdout)
+    assert document["faults"] == []
+    assert document["checks"]["false"] == 0
+    assert document["beats"] == 7
+    assert document["minutes"] == {"core": 32, "deep-dive": 24}
+
+
+def test_doctor_names_what_is_here(fatutor) -> None:
+    document = json.loads(fatutor("doctor", "--json").stdout)
+    found = {finding["what"]: finding for finding in document["findings"]}
+    assert found["fatutor"]["told"].startswith(__version__)
+    assert {"textual", "sqlmodel", "torch", "triton", "gpu", "terminal", "locale", "database"} <= set(found)
+    assert all(finding["way_out"] for finding in found.values() if finding["state"] == "trouble")
+
+
+def test_doctor_finds_and_mends_a_card_state_that_the_log_does_not_give(fatutor, home) -> None:
+    import sqlite3
+
+    fatutor("drill", "plain", typed="s\ns\ns\ns\nq\n")
+    with sqlite3.connect(home / "fatutor.db") as db:
+        db.execute("update card_state set suspended = 0")
+    ill = fatutor("doctor")
+    assert ill.returncode == 1
+    assert "4 card states are not what the log says" in ill.stdout
+    assert "4 card states mended from the log" in fatutor("doctor", "--rebuild").stdout
+    assert fatutor("doctor").returncode == 0
+
+
+def test_demos_are_listed_without_loading_them(fatutor) -> None:
+    listed = fatutor("demo")
+    assert listed.returncode == 0
+    assert "bytes-moved" in listed.stdout and "same-answer" in listed.stdout
+    assert {"name", "claim", "unit"} <= set(json.loads(fatutor("demo", "--json").stdout)[0])
+
+
+def test_a_demo_ends_in_a_result_that_equals_its_formula(fatutor) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    done = fatutor("demo", "bytes-moved", "--json")
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {"start", "progress", "row"} <= {event["event"] for event in events}
+    assert events[-1]["event"] == "result"
+    assert events[-1]["measured"] == events[-1]["formula"] == 1_181_696
