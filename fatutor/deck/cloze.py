@@ -15,6 +15,7 @@ from fatutor.deck.scan import Line, LineKind
 
 _GAP = re.compile(r"\{\{c(\d{1,3})::")
 _STOP = re.compile(r"\\|`+|\$+|\{\{c\d{1,3}::|\}\}|::|\n[ \t]*\n")
+_LONGEST = 1000  # characters of a gap, a formula or a code span; keeps reading linear in the text
 _CODE = (LineKind.FENCE, LineKind.CODE, LineKind.FENCE_END)
 
 
@@ -77,12 +78,11 @@ def _gaps(lines: Sequence[Line], source: str, faults: Faults) -> list[Gap]:
                     )
                 continue
             line = _line(lines, source, stop.start())
-            inside = _inside(source, stop.end(), end)
+            inside = _inside(source, stop.end(), min(end, stop.end() + _LONGEST))
             if inside is None:
-                faults.fault(
-                    line, f"the gap {quoted(source[stop.start() : end])} is never closed", "end it with }}"
-                )
-                continue
+                start = quoted(source[stop.start() : min(end, stop.end() + 80)])
+                faults.fault(line, f"the gap {start} is never closed", "end it with }}")
+                return gaps
             text, hint, position = inside
             if _GAP.search(text) or _GAP.search(hint):
                 faults.fault(
@@ -122,7 +122,7 @@ def _after(source: str, stop: re.Match[str], end: int) -> int:
         closing = re.compile(r"(?<![\s\\])\$(?!\d)|\n[ \t]*\n")
     else:
         return stop.end()
-    found = closing.search(source, stop.end(), end)
+    found = closing.search(source, stop.end(), min(end, stop.end() + _LONGEST))
     if found is None or found[0][0] == "\n":
         return stop.end()
     # "It costs $5, and {{c1::$x$}} more": what opens a gap without closing it is no formula.

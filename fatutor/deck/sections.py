@@ -75,11 +75,12 @@ def _is_new_section(line: Line, numbers: Mapping[str, int], faults: Faults) -> b
 def text(lines: Iterable[Line]) -> str:
     """The lines as Markdown, without comments for authors and without blank lines at both ends."""
     shown = [line.text for line in lines if line.kind is not LineKind.COMMENT]
-    while shown and not shown[0].strip():
-        del shown[0]
-    while shown and not shown[-1].strip():
-        del shown[-1]
-    return "\n".join(shown)
+    first, last = 0, len(shown)
+    while first < last and not shown[first].strip():
+        first += 1
+    while first < last and not shown[last - 1].strip():
+        last -= 1
+    return "\n".join(shown[first:last])
 
 
 def key_points(lines: Sequence[Line], faults: Faults) -> tuple[KeyPoint, ...]:
