@@ -23,17 +23,14 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) ->
     group = q.shape[1] // k.shape[1]
     k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
     hidden = ~visible(q.shape[2], k.shape[2], causal=causal, device=q.device)
-    blind = hidden.all(
-        -1, keepdim=True
-    )  # softmax over -inf alone is NaN, so these rows are blanked afterwards
 
     s = q @ k.transpose(-1, -2)
-    s = (s * scale).masked_fill(hidden & ~blind, -math.inf)
-    p = torch.softmax(s, dim=-1).masked_fill(blind, 0)
+    s = (s * scale).masked_fill(hidden, -math.inf)
+    p = torch.softmax(s, dim=-1).masked_fill(hidden, 0)  # where all is hidden, softmax gives NaN
     o = p @ v
 
     precise = s if s.dtype == torch.float64 else s.float()
-    return o, precise.logsumexp(-1).masked_fill(blind.squeeze(-1), -math.inf)
+    return o, precise.logsumexp(-1)
 
 
 def visible(queries: int, keys: int, *, causal: bool, device: torch.device | str = "cpu") -> Tensor:
