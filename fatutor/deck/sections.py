@@ -20,11 +20,15 @@ _BOX = re.compile(r"\[([ xX])\]\s+(?=\S)")
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """The lines before the first section, and those of each section by its name."""
+    """The lines before the first section, those of each section by its name, and where each begins.
+
+    `checks` are all that the card makes, wherever they stand in it.
+    """
 
     body: Sequence[Line]
-    named: dict[str, Sequence[Line]]
-    lines: dict[str, int]
+    named: Mapping[str, Sequence[Line]]
+    lines: Mapping[str, int]
+    checks: tuple[Check, ...]
 
     def __contains__(self, name: str) -> bool:
         return name in self.named
@@ -55,7 +59,7 @@ def split(lines: Sequence[Line], faults: Faults) -> Sections:
         if not text(below):
             cure = "write something below it, or take it out"
             faults.fault(numbers[name], f"the section {name} is empty", cure)
-    return Sections(body, named, numbers)
+    return Sections(body, named, numbers, checks(lines, faults, in_card=True))
 
 
 def _is_new_section(line: Line, numbers: Mapping[str, int], faults: Faults) -> bool:

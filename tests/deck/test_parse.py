@@ -432,11 +432,11 @@ def test_choices(read: Read) -> None:
         ),
         (
             "### Choices\n- [ ] a\n- [ ] b\n",
-            "8: there are 2 choices, 0 of them right; write 2 to 6, and mark exactly one with [x]",
+            "8: of 2 choices 0 are right; write 2 to 6, and mark exactly one with [x]",
         ),
         (
             "### Choices\n- [x] a\n",
-            "8: there are 1 choices, 1 of them right; write 2 to 6, and mark exactly one with [x]",
+            "8: of 1 choices 1 are right; write 2 to 6, and mark exactly one with [x]",
         ),
     ],
 )
