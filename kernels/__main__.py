@@ -1,7 +1,8 @@
-"""`python -m kernels list` and `python -m kernels run NAME`: the demonstrations, for people and for programs.
+"""`python -m kernels`: `list` and `run NAME` for the demonstrations, `bench` and `record` for real GPUs.
 
-With `--json`, standard output carries the lines of `wire.py` and nothing else, whatever a library prints.
-Exit codes: 0 a verdict, 1 not possible here or failed, 2 a wrong request, 130 stopped.
+With `--json`, standard output carries the lines of `wire.py` (of `bench`: one document) and nothing else,
+whatever a library prints. Exit codes: 0 done, with a verdict or without, 1 not possible here or failed, 2 a
+wrong request, 130 stopped.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import signal
 import stat
 import sys
 import threading
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from kernels import runner
@@ -34,21 +37,48 @@ def main(arguments: list[str]) -> int:
 
     signal.signal(signal.SIGINT, lambda *_: os._exit(STOPPED))
     wire = Wire(_take_stdout())
-    if asked.json or asked.watch_stdin:
-        wire.stop_with_stdin()
     try:
-        module = runner.find(asked.name, modules())
-        params = runner.parameters(module.DEMO, asked.param)
-        emit = wire if asked.json else Report(module.DEMO.question, wire.out, sys.stderr)
-        return runner.run(module, params, asked.device, emit)
+        return {"run": _run, "bench": _bench, "record": _record}[asked.verb](asked, wire)
     except runner.RefusalError as refusal:
-        if asked.json:
+        if asked.verb == "run" and asked.json:
             wire(refusal.error)
         else:
             print(refusal, file=sys.stderr)
         return refusal.exit_code
     except BrokenPipeError:
         os._exit(STOPPED)  # the reader is gone; closing the pipe in order would only fail again
+
+
+def _run(asked: argparse.Namespace, wire: Wire) -> int:
+    if asked.json or asked.watch_stdin:
+        wire.stop_with_stdin()
+    module = runner.find(asked.name, modules())
+    params = runner.parameters(module.DEMO, asked.param)
+    emit = wire if asked.json else Report(module.DEMO.question, wire.out, sys.stderr)
+    return runner.run(module, params, asked.device, emit)
+
+
+def _bench(asked: argparse.Namespace, wire: Wire) -> int:
+    from kernels.bench import command
+
+    return command.run(
+        quick=asked.quick,
+        against=asked.against,
+        phases=asked.phases,
+        as_json=asked.json,
+        now=datetime.now(UTC),
+        out=wire.out,
+        progress=sys.stderr,
+    )
+
+
+def _record(asked: argparse.Namespace, wire: Wire) -> int:
+    from kernels.recorded import FOLDER, make
+
+    def say(line: str) -> None:
+        print(line, file=wire.out, flush=True)
+
+    return make.run(asked.out or FOLDER, modules(), datetime.now(UTC), say, quick=asked.quick)
 
 
 class Wire:
@@ -115,7 +145,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="python -m kernels", description="Attention kernels that confirm what is claimed.")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="list | run")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="list | run | bench | record")
     listing = verbs.add_parser("list", help="name the demonstrations")
     listing.add_argument("--json", action="store_true", help="with all that is known about each")
     run = verbs.add_parser("run", help="run one")
@@ -124,6 +154,16 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--param", action="append", default=[], metavar="NAME=VALUE")
     run.add_argument("--json", action="store_true", help="one event a line; stops when standard input closes")
     run.add_argument("--watch-stdin", action="store_true", help="stop when standard input closes")
+    bench = verbs.add_parser("bench", help="time our attention beside its peers, on this GPU")
+    bench.add_argument("--quick", action="store_true", help="a dozen rows, under a minute on an H200")
+    bench.add_argument("--against", default="sdpa-flash,sdpa-cudnn,fa3", metavar="PEERS", help="flex as well")
+    bench.add_argument("--pass", dest="phases", default="forward,backward,decode", metavar="PASSES")
+    bench.add_argument("--json", action="store_true", help="one document; the table goes to standard error")
+    record = verbs.add_parser(
+        "record", help="keep the benchmark, each demonstration and the counters as a file"
+    )
+    record.add_argument("--out", type=Path, metavar="DIR", help="where to; else with the recordings shipped")
+    record.add_argument("--quick", action="store_true", help="the benchmark's quick rows alone")
     return parser
 
 

@@ -1,0 +1,106 @@
+"""`python -m kernels record`: the benchmark, every demonstration and the counters, kept as one file."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from kernels.bench import command
+from kernels.bench.contenders import USUAL_PEERS
+from kernels.bench.grid import PHASES
+from kernels.demos import DemoModule
+from kernels.measure import child, counters
+from kernels.runner import RefusalError
+
+VERSION = 1
+
+# What the counters are read for: the size of the demonstration that counts bytes, where L2 holds everything,
+# and one at which a matrix of scores is 2.1 GB. Which kernels, and the shape.
+WATCHED = (
+    (("four-kernels", "flash"), {"n": 512, "d": 64, "heads": 1, "dtype": "float16"}),
+    (("standard", "flash", "hopper"), {"n": 8192, "d": 128, "heads": 16, "dtype": "bfloat16"}),
+)
+
+
+def run(
+    folder: Path, demos: Mapping[str, DemoModule], now: datetime, say: Callable[[str], None], *, quick: bool
+) -> int:
+    """Write FOLDER/<gpu>.json. RefusalError without a GPU, or if nothing can be written there."""
+    command.need_gpu("record")
+    _writable(folder)
+    points = command.points_of(",".join(PHASES), quick=quick)
+    document = command.measure(points, command.rivals_of(",".join(USUAL_PEERS)), now, say)
+    document |= {"v": VERSION, "demos": demonstrations(demos, say), "counters": watched(say)}
+    path = folder / f"{slug(document['device'])}.json"
+    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    say(f"written: {path}")
+    return 0
+
+
+def slug(device_name: str) -> str:
+    """A file's name for a device: "NVIDIA H200" is "h200"."""
+    return re.sub(r"[^a-z0-9]+", "-", device_name.lower().removeprefix("nvidia ")).strip("-")
+
+
+def demonstrations(
+    demos: Mapping[str, DemoModule],
+    say: Callable[[str], None],
+    call: Callable[..., subprocess.CompletedProcess[str]] = child.call,
+) -> dict[str, list[dict[str, Any]]]:
+    """Each demo's events as it ran with its own settings, but for the progress.
+
+    Each in a process of its own, since a GPU's kernels and interpreted ones cannot share one. One that does
+    not end keeps an error event in place of a result.
+    """
+    recorded = {}
+    for name in demos:
+        say(f"demo {name}")
+        try:
+            said = call("kernels", "run", name, "--json").stdout
+            events = [json.loads(line) for line in said.splitlines()]
+        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+            events = [{"event": "error", "what": " ".join(str(error).split()), "way_out": ""}]
+        recorded[name] = [event for event in events if event["event"] != "progress"]
+        say(f"  {_ending(recorded[name])}")
+    return recorded
+
+
+def watched(
+    say: Callable[[str], None], count: Callable[..., counters.Counted] = counters.count
+) -> list[dict[str, Any]]:
+    """Bytes of device memory, launch by launch; where they cannot be read, why."""
+    entries = []
+    for impls, shape in WATCHED:
+        for impl in impls:
+            counted = count(impl, **shape)
+            read, written = (sum(getattr(k, way) for k in counted.kernels) for way in ("read", "written"))
+            say(
+                f"counters {impl} N={shape['n']}: "
+                + (counted.why or f"{read:,} B read, {written:,} B written")
+            )
+            entries.append({"impl": impl, **shape, **asdict(counted)})
+    return entries
+
+
+def _ending(events: Sequence[Mapping[str, Any]]) -> str:
+    last = events[-1] if events else {"event": "nothing"}
+    return str(last.get("verdict") or last.get("what") or last["event"])
+
+
+def _writable(folder: Path) -> None:
+    """Found out before minutes are spent."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise RefusalError(
+            f"nothing can be written to {folder} ({error})", "choose a folder by --out", 1
+        ) from error
