@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 
 from fatutor import __version__
@@ -14,6 +15,10 @@ from fatutor.errors import FatutorError
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code: 0 done, 1 it could not be done, 2 it was asked wrongly."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # In an ASCII locale an escape is better than an end; `fatutor doctor` says how to mend it.
+            stream.reconfigure(errors="backslashreplace")
     arguments = parser().parse_args(argv)
     try:
         return arguments.verb(arguments)
@@ -26,6 +31,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read us has gone (`fatutor due | head -1`): no complaint, and none at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except Exception as error:
+        return _crashed(error)
+
+
+def _crashed(error: Exception) -> int:
+    from fatutor.crash import told
+    from fatutor.paths import paths
+
+    try:
+        folder = paths(os.environ).data
+    except FatutorError:
+        folder = Path.cwd()
+    print(told(error, folder), file=sys.stderr)
+    return 1
 
 
 def parser() -> argparse.ArgumentParser:

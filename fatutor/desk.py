@@ -31,6 +31,7 @@ from fatutor.study.ports import Time
 if TYPE_CHECKING:
     from fatutor.deck.hardware import Hardware
     from fatutor.demo.catalogue import Demo
+    from fatutor.demo.launcher import Launcher
     from fatutor.schedule.log import Entry
     from fatutor.store.records import Commitment
     from fatutor.store.store import Store
@@ -48,14 +49,17 @@ class Desk:
         roots: Sequence[Path],
         time: Time,
         new_id: Callable[[], str],
+        launcher: Launcher | None = None,
         notes: Sequence[str] = (),
     ) -> None:
+        """`launcher` starts the demos; the bundled kernels with this Python unless another is given."""
         self.paths = paths
         self.settings = settings
         self.location = location
         self.time = time
         self.new_id = new_id
         self.roots = roots
+        self._launcher = launcher
         self._notes = tuple(notes)
         self._store: Store | None = None
         self._library: Library | None = None
@@ -183,13 +187,18 @@ class Desk:
 
     # -- demos --------------------------------------------------------------------------------------
 
+    @property
+    def launcher(self) -> Launcher:
+        from fatutor.demo.launcher import local
+
+        return self._launcher or local()
+
     @cached_property
     def demos(self) -> Mapping[str, Demo]:
         """The demos that the kernels offer, by name. Raises FatutorError where they cannot be asked."""
         from fatutor.demo.catalogue import catalogue
-        from fatutor.demo.launcher import local
 
-        return {demo.name: demo for demo in catalogue(local())}
+        return {demo.name: demo for demo in catalogue(self.launcher)}
 
     def demo(self, name: str) -> Demo:
         found = self.demos.get(name)

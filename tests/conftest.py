@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from fatutor.demo.launcher import Launcher
 from fatutor.desk import Desk
 from fatutor.paths import paths
 from fatutor.settings import Settings
@@ -158,7 +159,9 @@ def make_desk(clock: TestClock, decks: Path, home: Path) -> Iterator[Callable[..
     opened: list[Desk] = []
     ids = Ids(random.Random(7).getrandbits)
 
-    def make(settings: Settings | None = None, roots: list[Path] | None = None) -> Desk:
+    def make(
+        settings: Settings | None = None, roots: list[Path] | None = None, launcher: Launcher | None = None
+    ) -> Desk:
         where = paths({"FATUTOR_HOME": str(home)})
         desk = Desk(
             paths=where,
@@ -167,6 +170,7 @@ def make_desk(clock: TestClock, decks: Path, home: Path) -> Iterator[Callable[..
             roots=roots or [decks],
             time=Time(clock),
             new_id=lambda: ids.new(clock.now()),
+            launcher=launcher,
         )
         opened.append(desk)
         return desk

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # From the top down. A room may import what stands after it, and itself.
 ROOMS = (
     "__main__", "verbs", "ui", "plain", "desk", "study", "demo", "interop", "store", "schedule", "deck",
-    "text", "settings", "paths", "errors",
+    "text", "settings", "crash", "paths", "errors",
 )  # fmt: skip
 # Who alone may import what.
 OWNERS = {

@@ -115,7 +115,7 @@ class Drill:
     # -- the turn -----------------------------------------------------------------------------------
 
     def answer(self, typed: str = "") -> Committed:
-        """Commit an answer and reveal. Where `typed` commits nothing: raises FatutorError and moves nothing."""
+        """Commit an answer and reveal. Raises FatutorError, and moves nothing, where it commits nothing."""
         turn = self._on_table(Phase.PROMPT)
         turn.committed = judge(turn.card, typed)
         turn.answered_at = self._time.monotonic()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
+from rich.text import Text
 from textual.app import App
 
+from fatutor.crash import told
 from fatutor.deck.model import Card, Deck, Place
 from fatutor.desk import Desk
 from fatutor.errors import FatutorError
@@ -60,6 +63,12 @@ class FatutorApp(App[None]):
             if hasattr(signal, name):
                 with suppress(NotImplementedError, RuntimeError, ValueError):
                     loop.add_signal_handler(getattr(signal, name), self.exit)
+
+    def _fatal_error(self) -> None:
+        """A fault of our own ends the app with one line; Textual would print a traceback with all locals."""
+        error = sys.exc_info()[1]
+        if error is not None:
+            self.panic(Text(told(error, self.desk.paths.data)))
 
     def on_unmount(self) -> None:
         self.desk.close()

@@ -37,7 +37,7 @@ class Seat:
 
     @property
     def frame(self) -> str:
-        return "\n".join(self.lines)
+        return "\n".join(self.lines).replace("\u00a0", " ")
 
     def expect(self, *texts: str) -> None:
         for text in texts:

@@ -14,7 +14,6 @@ from textual.widgets import Input, Static
 from fatutor.deck.model import AnswerForm, Card
 from fatutor.demo.catalogue import Demo
 from fatutor.demo.evidence import Evidence, Witnesses, kept, witnesses
-from fatutor.demo.launcher import local
 from fatutor.demo.prediction import Prediction, predict
 from fatutor.demo.run import Run
 from fatutor.errors import FatutorError
@@ -53,7 +52,7 @@ class DemoScreen(BaseScreen):
         with VerticalScroll(id="page", can_focus=False):
             yield Prose(id="question")
             yield Static(id="progress", markup=False)
-            yield Static(id="table", markup=False)
+            yield Static(id="witnesses", markup=False)
             yield Static(id="bars", markup=False)
             yield Prose(id="verdict")
             yield Prose(self.demo.explain, id="explain")
@@ -112,7 +111,7 @@ class DemoScreen(BaseScreen):
     async def follow(self) -> None:
         """Run the demo in its own process; leaving this screen ends it."""
         try:
-            async with Run(local(), self.demo.name, self.params, "auto") as run:
+            async with Run(self.desk.launcher, self.demo.name, self.params, "auto") as run:
                 async for event in run:
                     self.evidence = self.evidence.after(event)
                     self.draw()
@@ -155,14 +154,14 @@ class DemoScreen(BaseScreen):
         progress.update(self.progress_line())
         seen = witnesses(self.evidence, self.prediction) if self.prediction is not None else None
         for name, shown in (
-            ("#table", seen and seen.rows),
+            ("#witnesses", seen and seen.rows),
             ("#bars", seen and seen.bars and over),
             ("#verdict", over),
         ):
             self.query_one(name).display = bool(shown) and self.stage is not Stage.PREDICT
         if seen is not None and self.stage is not Stage.PREDICT:
             width = max(20, self.size.width - 4)
-            self.query_one("#table", Static).update(Content(table(seen, width)))
+            self.query_one("#witnesses", Static).update(Content(table(seen, width)))
             self.query_one("#bars", Static).update(Content(bars(seen.bars, min(width, 72))))
             self.query_one("#verdict", Prose).show(verdict(seen))
             self.query_one("#head", Heading).show(self.demo.name, seen.setting or self.sizes())
