@@ -37,6 +37,13 @@ def test_a_copy_holds_what_is_not_yet_in_the_main_file(store: Store, source: Pat
     assert b"sm2@365" not in source.read_bytes()
 
 
+def test_a_copy_is_one_file_however_it_is_opened(store: Store, source: Path, backups: Path) -> None:
+    store.back_up(TODAY)
+    with closing(sqlite3.connect(backups / "fatutor-2026-11-29.db")) as copy:
+        assert copy.execute("SELECT card FROM review").fetchall() == [("a",)]
+        assert names(backups) == ["fatutor-2026-11-29.db"]
+
+
 def test_one_a_day(store: Store, source: Path, backups: Path, learner) -> None:
     store.back_up(TODAY)
     before = (backups / "fatutor-2026-11-29.db").read_bytes()

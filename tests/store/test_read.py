@@ -69,6 +69,12 @@ def test_the_same_facts_after_it_was_closed(location: Location, store: Store, fu
     assert read_facts(location) == full
 
 
+def test_the_day_of_a_commitment_counts(location: Location, store: Store, full: Facts, learner) -> None:
+    store.commit(Commitment("2", "gate-02", "text", learner.now, 60, date(2026, 11, 30)))
+    assert read_facts(location) == store.facts()
+    assert read_facts(location).last_study_day == date(2026, 11, 30)
+
+
 def test_reading_leaves_no_trace(location: Location, store: Store, full: Facts) -> None:
     store.close()
     assert location.file is not None
