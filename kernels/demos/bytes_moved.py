@@ -30,7 +30,7 @@ DEMO = Demo(
         Param("n", 512, LENGTHS, "queries and keys"),
         Param("tile_rows", 64, (32, 64, 128), "queries a tile of the tiled kernel"),
     ),
-    seconds=4.5,
+    seconds=3.0,
     plan="Run both in Triton's interpreter on the CPU, and count the bytes of every load and store.",
     explain="""\
 Take e bytes an element, tiles of B queries, and T = ⌈N / B⌉ tiles of queries.
