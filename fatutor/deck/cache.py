@@ -32,7 +32,7 @@ from fatutor.deck.model import (
     Track,
 )
 
-VERSION = 1  # raise it whenever the parser or a value type changes what a deck is read as
+VERSION = 2  # raise it whenever the parser or a value type changes what a deck is read as
 
 # A file changed twice within one tick of its clock looks unchanged, so an entry counts only if it is clearly
 # younger than the deck it was made from. FAT has the coarsest clock, of two seconds.
@@ -80,7 +80,7 @@ class Cache:
 
 
 def _row(value: Any) -> list[object]:
-    """A value type as the list of its fields."""
+    """A dataclass as the list of its fields; named tuples become lists of themselves."""
     return [getattr(value, name) for name in value.__slots__]
 
 
@@ -122,7 +122,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "level": lambda level: Level(level) if level else None,
     "tags": tuple,
 }
-_COLUMNS = [(field, _READERS[name]) for field, name in enumerate(Card.__slots__) if name in _READERS]
+_COLUMNS = [(field, _READERS[name]) for field, name in enumerate(Card._fields) if name in _READERS]
 
 
 def _card(row: list[Any]) -> Card:

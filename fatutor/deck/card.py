@@ -7,7 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fatutor.deck import attributes, cloze, sections
 from fatutor.deck.attributes import Attributes
@@ -147,7 +147,7 @@ class _Draft:
         if faults.count == before and (not 2 <= len(choices) <= 6 or right != 1):
             what = f"of {len(choices)} choices {right} are right"
             faults.fault(parts.lines["Choices"], what, "write 2 to 6, and mark exactly one with [x]")
-        return replace(response, choices=choices)
+        return response._replace(choices=choices)
 
     def _answer(self, response: Response) -> str:
         """The model answer; where a choice card writes none, the right choice is all there is to say."""

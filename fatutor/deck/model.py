@@ -1,13 +1,16 @@
-"""What a deck is once it has been read: plain values, no behaviour beyond what follows from them."""
+"""What a deck is once it has been read: plain values, no behaviour beyond what follows from them.
+
+What there are ten thousand of is a NamedTuple, which is made several times faster than a frozen dataclass.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(NamedTuple):
     """Where something stands: a path as shown to people, and a line counted from 1."""
 
     path: str
@@ -17,8 +20,7 @@ class Place:
         return f"{self.path}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One thing wrong in a deck, with what to write instead."""
 
     place: Place
@@ -52,16 +54,14 @@ class AnswerForm(StrEnum):
     CHOICE = "choice"
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPoint:
+class KeyPoint(NamedTuple):
     """One checkable thing a good answer says (Markdown, one line)."""
 
     text: str
     critical: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """An arithmetic claim of the card: an expression that must be true."""
 
     expression: str
@@ -69,16 +69,14 @@ class Check:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """One option of a choice card (Markdown, one line)."""
 
     text: str
     right: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """How a card is answered, and what is right where that can be told without a person.
 
     `value`, `unit` and `tolerance` belong to NUMBER (`tolerance` is relative: 0.05 accepts five per cent
@@ -92,8 +90,7 @@ class Response:
     choices: tuple[Choice, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(NamedTuple):
     """One prompt with everything that belongs to it. Text fields hold Markdown, already cleaned.
 
     `id` is the identity over the whole library; a cloze card gives one card a gap, `base#c1`, all with
@@ -125,8 +122,7 @@ class Card:
     provisional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Prose:
+class Prose(NamedTuple):
     """A run of Markdown between cards."""
 
     text: str

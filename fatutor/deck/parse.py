@@ -60,7 +60,7 @@ def parse(text: str, *, name: str, path: str, hardware: Hardware) -> Deck:
         )
     beat = _beat(front, blocks, faults)
     if beat:
-        blocks = [replace(block, gate=beat.gate) if isinstance(block, Card) else block for block in blocks]
+        blocks = [block._replace(gate=beat.gate) if isinstance(block, Card) else block for block in blocks]
     return Deck(name, title, path, tuple(blocks), beat, front.tags, tuple(checks), tuple(faults.found))
 
 

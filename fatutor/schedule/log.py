@@ -1,6 +1,6 @@
-"""The log of everything a learner did, and the one rule that turns it into card states.
+"""The log of everything a learner did.
 
-The log is append-only and is the truth; a table of card states is only ever a fold over it.
+It is append-only and is the truth; a table of card states is only ever a `fold` over it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is remembered about one card. Values only; the rules are in `sm2` and `log`."""
+"""What is remembered about one card. Values only; the rules are in `sm2` and `rules`."""
 
 from __future__ import annotations
 

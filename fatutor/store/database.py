@@ -60,9 +60,10 @@ class Database:
             if number <= version:
                 continue
             with self.writing() as session:
-                if self._version(session.connection()) < number:  # else another fatutor was first
-                    step(session.connection())
-                    session.execute(insert(SchemaVersionRow).values(version=number, applied_at=now))
+                connection = session.connection()
+                if self._version(connection) < number:  # else another fatutor was first
+                    step(connection)
+                    connection.execute(insert(SchemaVersionRow).values(version=number, applied_at=now))
 
     def version(self, steps: Sequence[Migration] = MIGRATIONS) -> int:
         """The schema's version, 0 for an empty database. Raises StoreError for one that is newer."""

@@ -10,7 +10,7 @@ from sqlmodel import Session
 from fatutor.schedule.fold import replay
 from fatutor.schedule.state import CardState
 from fatutor.store import journal
-from fatutor.store.states import all_states, put_state
+from fatutor.store.states import add_state, all_states, clear_states
 from fatutor.store.store import Store
 
 
@@ -44,17 +44,21 @@ def differences(store: Store) -> list[Difference]:
 
 
 def rebuild(store: Store) -> list[Difference]:
-    """Make the cache say what the log says, in one transaction; returns what was mended."""
+    """Write the cache anew from the log, in one transaction; returns what was mended."""
     with store.database.writing() as session:
         mended = list(_differences(session))
-        for difference in mended:
-            put_state(session, difference.card, difference.replayed)
+        clear_states(session)
+        for card, log in journal.by_card(session):
+            add_state(session, card, replay(log))
     return mended
 
 
 def _differences(session: Session) -> Iterator[Difference]:
-    cached = all_states(session)
     never_seen = CardState()
+    try:
+        cached = all_states(session)
+    except ValueError:  # a date that is none, say: then no row can be trusted
+        cached = {}
     for card, log in journal.by_card(session):
         state, replayed = cached.pop(card, never_seen), replay(log)
         if state != replayed:

@@ -66,13 +66,15 @@ def explain(error: Exception, where: object, backups: Path | None) -> StoreError
     if isinstance(cause, OSError):
         return StoreError(f"{where} cannot be opened: {cause.strerror or _line(cause)}", _ELSEWHERE)
     if isinstance(cause, ModuleNotFoundError):
-        return StoreError(f"{where} needs the package {cause.name}", f"pip install {cause.name}")
-    if isinstance(cause, ValueError | TypeError | KeyError):
-        return StoreError(
-            f"{where} holds or was given a value that cannot be: {_line(cause)}", _copy(backups)
-        )
-    if getattr(cause, "sqlstate", None) in _COLLISIONS:
+        return StoreError(f"{where} needs the Python package {cause.name}", "install it beside fatutor")
+    if isinstance(cause, ValueError):
+        what = f"{where} holds, or was given, an impossible value: {_line(cause)}"
+        return StoreError(what, f"run fatutor doctor; {_copy(backups)}")
+    sqlstate = str(getattr(cause, "sqlstate", ""))
+    if sqlstate in _COLLISIONS:
         return ConflictError("another fatutor wrote at the same moment", "try again")
+    if sqlstate.startswith("23"):
+        return StoreError(f"{where} refused a value: {_line(cause)}", "please report this")
     return StoreError(f"{where}: {_line(cause)}", f"see that it runs and that its URL is like {_EXAMPLE}")
 
 

@@ -101,7 +101,7 @@ def _has_schema(connection: sqlite3.Connection, file: Path) -> bool:
         return False
     if "schema_version" not in tables:
         raise foreign_schema(file)
-    (version,) = connection.execute("SELECT max(version) FROM schema_version").fetchone()
+    (version,) = connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()
     if version != LATEST:
         raise newer_schema(file) if version > LATEST else older_schema(file)
     return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlmodel import Session, col
 
 from fatutor.schedule.state import CardState
@@ -23,12 +23,21 @@ def state_in(session: Session, card: str) -> CardState:
     return CardState() if row is None else state_of(*(getattr(row, name) for name in STATE_COLUMNS))
 
 
+def add_state(session: Session, card: str, state: CardState) -> None:
+    """For a card without a row."""
+    if state != CardState():
+        session.add(CardStateRow(card=card, **columns_of(state)))
+
+
+def clear_states(session: Session) -> None:
+    session.connection().execute(delete(CardStateRow))
+
+
 def put_state(session: Session, card: str, state: CardState) -> None:
     row = session.get(CardStateRow, card)
-    if state == CardState():
-        if row is not None:
-            session.delete(row)
-    elif row is None:
-        session.add(CardStateRow(card=card, **columns_of(state)))
+    if row is None:
+        add_state(session, card, state)
+    elif state == CardState():
+        session.delete(row)
     else:
         row.sqlmodel_update(columns_of(state))

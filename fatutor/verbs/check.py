@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
+from fatutor.deck.files import find
 from fatutor.deck.hardware import bundled, read
 from fatutor.deck.library import load
 from fatutor.deck.lint import check as lint
@@ -23,7 +25,7 @@ def check(arguments: argparse.Namespace) -> int:
             raise FatutorError(f"there is nothing at {root}", "name a Markdown file or a folder of them")
     if not roots:
         roots = list(make_desk(arguments).roots)
-    stamped = [line for root in roots for line in _stamp(root)] if arguments.fix else []
+    stamped = _stamp(roots) if arguments.fix else []
     report = lint(load(roots), read(bundled()), _known_demos())
     faults = sum(not fault.warning for fault in report.faults)
     if arguments.json:
@@ -37,9 +39,15 @@ def check(arguments: argparse.Namespace) -> int:
     return 1 if faults else 0
 
 
-def _stamp(root: Path) -> list[str]:
-    files = [root] if root.is_file() else sorted(root.rglob("*.md"))
-    return [f"{file}: stamped {card}" for file in files for card in stamp(file)]
+def _stamp(roots: Sequence[Path]) -> list[str]:
+    """Stamp every deck file below the roots; a line for each id written."""
+    taken = {card.base for card in load(roots).cards.values()}
+    lines: list[str] = []
+    for file in find(roots)[0]:
+        for stamped in stamp(file.path, taken):
+            taken.add(stamped.id)
+            lines.append(f"{file.path}: stamped {stamped}")
+    return lines
 
 
 def _known_demos() -> frozenset[str] | None:
