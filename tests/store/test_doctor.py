@@ -10,6 +10,7 @@ import pytest
 
 from fatutor.schedule.state import CardState
 from fatutor.store.doctor import Difference, damage, differences, rebuild
+from fatutor.store.failures import StoreError
 from fatutor.store.store import Store
 from fatutor.store.url import Location
 
@@ -54,6 +55,18 @@ def test_differences_are_found_told_and_mended(
     assert rebuild(store) == found
     assert store.facts().states == states
     assert rebuild(store) == []
+
+
+def test_a_cache_that_cannot_be_read_is_written_anew(
+    store: Store, states: dict[str, CardState], meddle: Callable[[str], None]
+) -> None:
+    meddle("UPDATE card_state SET due = 'tomorrow' WHERE card = 'b'")
+    meddle("UPDATE card_state SET card = 'ghost', due = 'never' WHERE card = 'c'")
+    with pytest.raises(StoreError, match="run fatutor doctor"):
+        store.facts()
+    assert differences(store) == [Difference(card, NEW, states[card]) for card in "abc"]
+    rebuild(store)
+    assert store.facts().states == states
 
 
 def test_looking_changes_nothing(

@@ -282,7 +282,7 @@ class TestUrls:
         [
             ("postgres://me:secret@host/fat", "Can't load plugin"),
             ("nonsense://host/fat", "Can't load plugin"),
-            ("mysql://me:secret@host/fat", "needs the package MySQLdb; pip install MySQLdb"),
+            ("mysql://me:secret@host/fat", "needs the Python package MySQLdb; install it beside fatutor"),
             ("://", "Could not parse"),
         ],
     )
@@ -308,6 +308,11 @@ class DriverError(Exception):
 
 def test_a_collision_of_two_writers_is_a_conflict() -> None:
     assert isinstance(explain(DriverError("could not serialize access", "40001"), "db", None), ConflictError)
+
+
+def test_a_value_that_another_database_refuses_is_told_as_such() -> None:
+    told = explain(DriverError("violates foreign key constraint", "23503"), "db", None)
+    assert str(told) == "db refused a value: violates foreign key constraint; please report this"
 
 
 def test_only_the_first_line_of_a_driver_is_told() -> None:

@@ -158,7 +158,7 @@ def test_a_value_that_cannot_be_is_one_line(location: Location, full: Facts) -> 
     with closing(sqlite3.connect(str(location.file))) as connection:
         connection.execute("UPDATE card_state SET due = 'tomorrow' WHERE card = 'b'")
         connection.commit()
-    with pytest.raises(StoreError, match=r"fatutor\.db holds or was given a value that cannot be"):
+    with pytest.raises(StoreError, match=r"fatutor\.db holds, or was given, an impossible value"):
         read_facts(location)
 
 
