@@ -73,7 +73,7 @@ def sweep(
     *,
     device: str = "cuda",
     capture: Capture = Replay,
-    seconds: float = 0.06,
+    seconds: float = 0.1,
 ) -> Iterator[list[Row | Note]]:
     """For each point, its rows and notes; before them, the notes on who cannot take part at all.
 
@@ -83,7 +83,10 @@ def sweep(
     present = [contender for contender in contenders if not contender.obstacle]
     for point in points:
         rivals = [contender for contender in present if point.phase in contender.phases]
-        yield _meet(point, rivals, clock, device, capture, seconds)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyTorch warns at length before it refuses a shape
+            met = _meet(point, rivals, clock, device, capture, seconds)
+        yield met
         _free(device)
 
 
@@ -131,21 +134,19 @@ def _checked(point: Point, rival: Contender, inputs: Sequence[Tensor], expected:
     import torch
 
     q, k, v, do = inputs
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # PyTorch warns at length before it refuses a shape
-        attend = rival.prepare(q, k, v, point.causal)
-        if point.phase == "backward":
-            o = attend()
+    attend = rival.prepare(q, k, v, point.causal)
+    if point.phase == "backward":
+        o = attend()
 
-            def call() -> Sequence[Tensor]:
-                return torch.autograd.grad(o, (q, k, v), do, retain_graph=True)
+        def call() -> Sequence[Tensor]:
+            return torch.autograd.grad(o, (q, k, v), do, retain_graph=True)
 
-        else:
+    else:
 
-            def call() -> Sequence[Tensor]:
-                return (attend(),)
+        def call() -> Sequence[Tensor]:
+            return (attend(),)
 
-        found = call()
+    found = call()
     errors = [
         float((part[:1, : exact.shape[1]].float() - exact).norm() / exact.norm())
         for part, exact in zip(found, expected, strict=True)

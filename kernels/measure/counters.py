@@ -8,6 +8,7 @@ where everything fits. The clocks are left alone.
 from __future__ import annotations
 
 import csv
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -80,7 +81,7 @@ def parse(output: str) -> tuple[Kernel, ...]:
     names: dict[str, str] = {}
     for row in csv.DictReader(lines[begin:]):
         if row.get("Metric Name") in (READ, WRITTEN):
-            names[row["ID"]] = row["Kernel Name"]
+            names[row["ID"]] = _short(row["Kernel Name"])
             value = float(row["Metric Value"].replace(",", ""))
             launches.setdefault(row["ID"], {})[row["Metric Name"]] = round(value)
     return tuple(
@@ -88,6 +89,11 @@ def parse(output: str) -> tuple[Kernel, ...]:
         for launch, bytes_ in launches.items()
         if len(bytes_) == 2
     )
+
+
+def _short(name: str) -> str:
+    """A C++ kernel's name without its template's and its own arguments, which can take a page."""
+    return re.split(r"[<(]", name.removeprefix("void ").replace("<unnamed>", "unnamed"))[0]
 
 
 def _reason(output: str) -> str:

@@ -1,11 +1,11 @@
-"""`python -m kernels record`: the benchmark, every demonstration and the counters, kept as one file."""
+"""`python -m kernels record`: the benchmark, the demonstrations and the counters, kept as one file."""
 
 from __future__ import annotations
 
 import json
 import re
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -53,21 +53,23 @@ def demonstrations(
     say: Callable[[str], None],
     call: Callable[..., subprocess.CompletedProcess[str]] = child.call,
 ) -> dict[str, list[dict[str, Any]]]:
-    """Each demo's events as it ran with its own settings, but for the progress.
+    """The events of each demo that runs on a GPU, with its own settings, but for the progress.
 
-    Each in a process of its own, since a GPU's kernels and interpreted ones cannot share one. One that does
-    not end keeps an error event in place of a result.
+    Each runs in a process of its own, as it does elsewhere. One that does not get to a result ends with an
+    error event.
     """
     recorded = {}
-    for name in demos:
-        say(f"demo {name}")
+    for name in (name for name, module in demos.items() if "cuda" in module.DEMO.devices):
         try:
             said = call("kernels", "run", name, "--json").stdout
             events = [json.loads(line) for line in said.splitlines()]
+            ended = bool(events) and events[-1]["event"] in ("result", "error")
+            events += [] if ended else [_failed("it ended without a result")]
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            events = [{"event": "error", "what": " ".join(str(error).split()), "way_out": ""}]
+            events = [_failed(" ".join(str(error).split()))]
         recorded[name] = [event for event in events if event["event"] != "progress"]
-        say(f"  {_ending(recorded[name])}")
+        last = recorded[name][-1]
+        say(f"demo {name}: {last.get('verdict') or last['what']}")
     return recorded
 
 
@@ -84,13 +86,13 @@ def watched(
                 f"counters {impl} N={shape['n']}: "
                 + (counted.why or f"{read:,} B read, {written:,} B written")
             )
-            entries.append({"impl": impl, **shape, **asdict(counted)})
+            kernels = [asdict(kernel) for kernel in counted.kernels]
+            entries.append({"impl": impl, **shape, "kernels": kernels, "why": counted.why})
     return entries
 
 
-def _ending(events: Sequence[Mapping[str, Any]]) -> str:
-    last = events[-1] if events else {"event": "nothing"}
-    return str(last.get("verdict") or last.get("what") or last["event"])
+def _failed(what: str) -> dict[str, Any]:
+    return {"event": "error", "what": what, "way_out": ""}
 
 
 def _writable(folder: Path) -> None:
