@@ -38,7 +38,7 @@ def run(
 def rivals_of(against: str) -> list[contenders.Contender]:
     """Ours, and the peers named in a list with commas; RefusalError if one is unknown."""
     try:
-        return [*contenders.OURS, *contenders.peers(_names(against))]
+        return contenders.field(_names(against))
     except ValueError as error:
         what, _, way_out = str(error).partition("; ")
         raise RefusalError(what, way_out) from error

@@ -98,8 +98,8 @@ OURS = (
     Contender("hopper", _ours("hopper"), ours=True, phases=("forward", "backward")),
     Contender("flash", _ours("flash"), ours=True),
     Contender("decode", _ours("decode"), ours=True, phases=("decode",)),
-    Contender("standard", _ours("standard"), ours=True),
 )
+STANDARD = Contender("standard", _ours("standard"), ours=True)
 PEERS = (
     Contender("sdpa-flash", _sdpa("FLASH_ATTENTION")),
     Contender("sdpa-cudnn", _sdpa("CUDNN_ATTENTION")),
@@ -107,6 +107,11 @@ PEERS = (
     Contender("flex", _flex),  # compiles for each shape, 10 to 30 s: only when asked for
 )
 USUAL_PEERS = ("sdpa-flash", "sdpa-cudnn", "fa3")
+
+
+def field(names: Sequence[str]) -> list[Contender]:
+    """Ours, the peers of these names, and the standard one last: its matrices may take all the memory."""
+    return [*OURS, *peers(names), STANDARD]
 
 
 def peers(names: Sequence[str]) -> list[Contender]:

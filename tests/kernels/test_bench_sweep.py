@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kernels.bench import command, contenders
-from kernels.bench.contenders import OURS, PEERS, Contender
+from kernels.bench.contenders import OURS, PEERS, STANDARD, Contender
 from kernels.bench.grid import Point
 from kernels.bench.sweep import Note, Row, sweep
 from kernels.bench.table import Table, ratio, remarks
@@ -39,7 +39,7 @@ class MillisecondClock:
 
 
 def contender(name: str) -> Contender:
-    return next(entry for entry in (*OURS, *PEERS) if entry.name == name)
+    return next(entry for entry in (*OURS, *PEERS, STANDARD) if entry.name == name)
 
 
 def as_it_is(call: Call) -> Call:
@@ -204,6 +204,8 @@ def test_the_document_has_a_row_for_each_time() -> None:
 
 def test_peers_are_found_by_name_in_the_order_of_the_list() -> None:
     assert [peer.name for peer in contenders.peers(["flex", "sdpa-flash"])] == ["sdpa-flash", "flex"]
+    field = [rival.name for rival in contenders.field(["fa3"])]
+    assert field == ["hopper", "flash", "decode", "fa3", "standard"]
     assert {*contenders.USUAL_PEERS} < {peer.name for peer in PEERS}
 
 
