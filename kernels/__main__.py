@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from kernels import runner
+from kernels.bench.contenders import USUAL_PEERS
+from kernels.bench.grid import PHASES
 from kernels.demos import Demo, modules
 from kernels.report import Report
 from kernels.wire import Event, encode
@@ -156,8 +158,8 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--watch-stdin", action="store_true", help="stop when standard input closes")
     bench = verbs.add_parser("bench", help="time our attention beside its peers, on this GPU")
     bench.add_argument("--quick", action="store_true", help="a dozen rows, under a minute on an H200")
-    bench.add_argument("--against", default="sdpa-flash,sdpa-cudnn,fa3", metavar="PEERS", help="flex as well")
-    bench.add_argument("--pass", dest="phases", default="forward,backward,decode", metavar="PASSES")
+    bench.add_argument("--against", default=",".join(USUAL_PEERS), metavar="PEERS", help="flex as well")
+    bench.add_argument("--pass", dest="phases", default=",".join(PHASES), metavar="PASSES")
     bench.add_argument("--json", action="store_true", help="one document; the table goes to standard error")
     record = verbs.add_parser(
         "record", help="keep the benchmark, each demonstration and the counters as a file"
