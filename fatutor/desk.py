@@ -21,7 +21,7 @@ from fatutor.schedule.grades import Grade, grading_keys
 from fatutor.schedule.queue import Limits, today_queue
 from fatutor.schedule.scheduler import Scheduler
 from fatutor.settings import Settings
-from fatutor.store.read import read_facts
+from fatutor.store.read import is_older, read_facts
 from fatutor.store.url import Location
 from fatutor.study.beat import Lesson
 from fatutor.study.drill import Drill
@@ -104,6 +104,11 @@ class Desk:
             return self._store.facts()
         return read_facts(self.location, self.paths.backups)
 
+    def bring_up_to_date(self) -> None:
+        """Migrate a database that an older fatutor wrote; for those who may write, which readers may not."""
+        if is_older(self.location):
+            _ = self.store
+
     def warm_up(self) -> None:
         """Import the database layer, half a second's work, before it is needed. Opens nothing."""
         import fatutor.store.store  # noqa: F401 - for its time, not for its names
@@ -155,6 +160,7 @@ class Desk:
             self.library,
             LateLedger(self),
             [card.id for card in queue.cards],
+            facts=facts,
             time=self.time,
             scheduler=self.scheduler,
             new_id=self.new_id,

@@ -41,6 +41,18 @@ def read_facts(location: Location, backups: Path | None = None) -> Facts:
         raise explain(error, location, backups) from error
 
 
+def is_older(location: Location) -> bool:
+    """Whether an older fatutor wrote the SQLite file; opening it once would bring it up to date."""
+    if location.file is None or not location.file.exists():
+        return False
+    with suppress(sqlite3.Error, OSError, ValueError):
+        url = f"{location.file.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(url, uri=True, timeout=BUSY_SECONDS)) as connection:
+            (version,) = connection.execute("SELECT max(version) FROM schema_version").fetchone()
+            return version is not None and version < LATEST
+    return False
+
+
 def _by_sqlmodel(location: Location) -> Facts:
     """The slow way, for a database that is not an SQLite file."""
     from fatutor.store.database import Database

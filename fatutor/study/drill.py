@@ -16,6 +16,7 @@ from fatutor.deck.library import Library
 from fatutor.deck.model import AnswerForm, Card
 from fatutor.errors import FatutorError
 from fatutor.schedule import rules
+from fatutor.schedule.facts import Facts
 from fatutor.schedule.log import Entry, EntryKind
 from fatutor.schedule.scheduler import Scheduler
 from fatutor.schedule.state import CardState
@@ -68,6 +69,7 @@ class Drill:
         ledger: Ledger,
         queue: Sequence[str],
         *,
+        facts: Facts,
         time: Time,
         scheduler: Scheduler,
         new_id: Callable[[], str],
@@ -77,7 +79,6 @@ class Drill:
         self._time = time
         self._scheduler = scheduler
         self._new_id = new_id
-        facts = ledger.facts()
         self._states = dict(facts.states)
         self._last_study_day = facts.last_study_day
         self._queue = deque(queue)

@@ -54,7 +54,8 @@ class FatutorApp(App[None]):
             self.start_drill(*self._decks)
         self._leave_cleanly()
         # The database layer takes half a second to import: do it while the first screen is being read.
-        threading.Thread(target=self.desk.warm_up, daemon=True).start()
+        warm_up = threading.Thread(target=self.desk.warm_up, daemon=True)
+        self.set_timer(0.5, warm_up.start)
 
     def _leave_cleanly(self) -> None:
         """A closed pane or a kill restores the terminal and ends a running demo."""

@@ -12,6 +12,7 @@ from fatutor.verbs.desk import is_terminal, make_desk
 def open_app(arguments: argparse.Namespace) -> int:
     desk = make_desk(arguments)
     try:
+        desk.bring_up_to_date()
         dumb = os.environ.get("TERM", "") in ("", "dumb")
         if arguments.plain or dumb or not is_terminal():
             from fatutor.plain import PlainDrill

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ import pytest
 from fatutor.schedule.facts import Facts
 from fatutor.schedule.log import EntryKind
 from fatutor.schedule.state import CardState
+from fatutor.store import read
 from fatutor.store.failures import StoreError
 from fatutor.store.read import read_facts
 from fatutor.store.records import Commitment
@@ -183,3 +184,13 @@ print(json.dumps([sorted(facts.states), heavy]))
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=root
     )
     assert json.loads(told.stdout) == [["a", "b"], []]
+
+
+def test_a_database_of_an_older_fatutor_is_known_without_opening_it(tmp_path, monkeypatch) -> None:
+    location = Location(file=tmp_path / "fatutor.db")
+    assert not read.is_older(location)
+    with open_store(location, backups=None, now=datetime(2026, 11, 29, tzinfo=UTC)):
+        pass
+    assert not read.is_older(location)
+    monkeypatch.setattr(read, "LATEST", read.LATEST + 1)
+    assert read.is_older(location)

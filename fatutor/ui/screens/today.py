@@ -30,32 +30,34 @@ class TodayScreen(BaseScreen):
             yield Rows("rows")
         yield Static(id="truth", markup=False)
 
+    seen: Overview | None = None
+
     def on_mount(self) -> None:
         super().on_mount()
         self.hush()
-        self.look_again()
 
     def on_screen_resume(self) -> None:
-        self.look_again()
-
-    def on_resize(self) -> None:
-        self.call_after_refresh(self.look_again)
-
-    def look_again(self) -> None:
-        """Read what is stored and draw it."""
+        """The screen shows, for the first time or once more: read what is stored, and draw it."""
         now = self.desk.time.now()
         self.query_one("#head", Heading).show("fatutor", stamp(now))
         try:
-            seen = self.desk.overview()
+            self.seen = self.desk.overview()
         except FatutorError as trouble:
             self.say(trouble)
             return
-        rows = self.query_one(Rows)
-        rows.show(list(today_rows(seen, rows.content_size.width or self.size.width - 4)))
         self.query_one("#truth", Static).update(self.desk.hardware_truth)
-        if seen.notes:
-            self.say(seen.notes[0])
+        if self.seen.notes:
+            self.say(self.seen.notes[0])
+        self.draw()
         self.refresh_keys()
+
+    def on_resize(self) -> None:
+        self.draw()
+
+    def draw(self) -> None:
+        if self.seen is not None:
+            width = min(100, self.size.width - 1) - 2  # less the scrollbar, less the margins of the rows
+            self.query_one(Rows).show(list(today_rows(self.seen, width)))
 
     # -- keys ---------------------------------------------------------------------------------------
 
