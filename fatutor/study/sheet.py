@@ -97,4 +97,6 @@ def returns(state: CardState, today: date) -> str:
 def days(count: int) -> str:
     if count < 60:
         return f"{count} d"
-    return f"{count / 30.44:.1f} mo" if count < 365 else f"{count / 365.25:.1f} y"
+    if count < 365:
+        return f"{count / 30.44:.1f} mo"
+    return f"{count / 365.25:.1f} y" if count < 3650 else f"{count / 365.25:.0f} y"
