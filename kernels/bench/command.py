@@ -27,12 +27,18 @@ def run(
     """Time, and print the table line by line, or with `as_json` the document on `out` and the table aside."""
     rivals = rivals_of(against)
     points = points_of(phases, quick=quick)
+    table = progress if as_json else out
     document = measure(
-        points, rivals, now, lambda line: print(line, file=progress if as_json else out, flush=True)
+        points, rivals, now, lambda line: print(line, file=table, flush=True), seconds=seconds_of(quick=quick)
     )
     if as_json:
         print(json.dumps(document, indent=1), file=out, flush=True)
     return 0
+
+
+def seconds_of(*, quick: bool) -> float:
+    """How long to time each contender at each point. Longer is steadier; quick ends within a minute."""
+    return 0.1 if quick else 0.2
 
 
 def rivals_of(against: str) -> list[contenders.Contender]:
@@ -58,6 +64,8 @@ def measure(
     rivals: Sequence[contenders.Contender],
     now: datetime,
     say: Callable[[str], None],
+    *,
+    seconds: float,
 ) -> dict[str, Any]:
     """Run on the current CUDA device, telling the table's lines as they come. RefusalError without one."""
     need_gpu("bench")
@@ -67,7 +75,7 @@ def measure(
     say(f"{about['device']} · driver {about['driver']} · {about['date']}")
     peak, bandwidth = ceilings.peak / 1e12, ceilings.bandwidth / 1e9
     say(f"matmul {peak:.0f} TFLOP/s · copy {bandwidth:.0f} GB/s · bf16, random normal")
-    document = collect(sweep(points, rivals, clock), rivals, say)
+    document = collect(sweep(points, rivals, clock, seconds=seconds), rivals, say)
     reached = {"matmul_tflops": round(peak, 1), "copy_gbps": round(bandwidth, 1)}
     return about | {"ceilings": reached} | document
 

@@ -35,12 +35,31 @@ def run(
     command.need_gpu("record")
     _writable(folder)
     points = command.points_of(",".join(PHASES), quick=quick)
-    document = command.measure(points, command.rivals_of(",".join(USUAL_PEERS)), now, say)
-    document |= {"v": VERSION, "demos": demonstrations(demos, say), "counters": watched(say)}
+    rivals = command.rivals_of(",".join(USUAL_PEERS))
+    document = command.measure(points, rivals, now, say, seconds=command.seconds_of(quick=quick))
     path = folder / f"{slug(document['device'])}.json"
-    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    document |= {"v": VERSION, "demos": {}, "counters": []}
+    path.write_text(
+        pretty(document) + "\n", encoding="utf-8"
+    )  # what took minutes is safe before the rest is tried
+    document |= {"demos": demonstrations(demos, say), "counters": watched(say)}
+    path.write_text(pretty(document) + "\n", encoding="utf-8")
     say(f"written: {path}")
     return 0
+
+
+def pretty(value: Any, levels: int = 2, margin: str = "") -> str:
+    """JSON broken into lines down to the entries of each table, so that two files can be compared."""
+    if levels == 0 or not value or not isinstance(value, list | dict):
+        return json.dumps(value)
+    inner = margin + " "
+    opening, closing, entries = "[", "]", value
+    names = [""] * len(value)
+    if isinstance(value, dict):
+        opening, closing, entries = "{", "}", value.values()
+        names = [f"{json.dumps(name)}: " for name in value]
+    lines = (name + pretty(entry, levels - 1, inner) for name, entry in zip(names, entries, strict=True))
+    return f"{opening}\n{inner}" + f",\n{inner}".join(lines) + f"\n{margin}{closing}"
 
 
 def slug(device_name: str) -> str:

@@ -95,7 +95,7 @@ def test_a_recording_is_written_read_and_sound(tmp_path: Path, monkeypatch: pyte
         "notes": [],
     }
     monkeypatch.setattr(command, "need_gpu", lambda who: None)
-    monkeypatch.setattr(command, "measure", lambda *_: dict(bench))
+    monkeypatch.setattr(command, "measure", lambda *_, seconds: dict(bench))
     monkeypatch.setattr(make, "demonstrations", lambda demos, say: dict.fromkeys(demos, SAID[1:]))
     counted = {
         "impl": "flash",
@@ -117,6 +117,25 @@ def test_a_recording_is_written_read_and_sound(tmp_path: Path, monkeypatch: pyte
     assert document["demos"] == {"one": SAID[1:]}
     assert told == [f"written: {folder / 'h200.json'}"]
     assert [path.name for path in folder.iterdir()] == ["h200.json"]
+
+
+def test_a_file_has_a_line_for_each_entry_and_says_the_same() -> None:
+    document = ABOUT | {"rows": [BENCH_ROW, BENCH_ROW], "notes": [], "demos": {"one": SAID, "two": SAID}}
+    written = make.pretty(document)
+    assert json.loads(written) == document
+    assert sum(json.dumps(BENCH_ROW) in line for line in written.splitlines()) == 2
+    assert written.startswith(
+        '{\n "device": "NVIDIA H200",\n "driver": "580.159.04",\n "versions": {\n  "python"'
+    )
+
+
+def test_the_benchmark_is_kept_if_what_follows_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "need_gpu", lambda who: None)
+    monkeypatch.setattr(command, "measure", lambda *_, seconds: ABOUT | {"rows": [BENCH_ROW]})
+    broken: Any = {"broken": SimpleNamespace()}
+    with pytest.raises(AttributeError):
+        make.run(tmp_path, broken, NOW, lambda _: None, quick=True)
+    assert recorded.load("h200", tmp_path)["rows"] == [BENCH_ROW]
 
 
 def test_an_unknown_recording_is_named_with_those_there_are(tmp_path: Path) -> None:
@@ -179,7 +198,7 @@ def test_a_folder_that_takes_no_files_is_refused_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "need_gpu", lambda who: None)
-    monkeypatch.setattr(command, "measure", lambda *_: pytest.fail("measured for nothing"))
+    monkeypatch.setattr(command, "measure", lambda *_, seconds: pytest.fail("measured for nothing"))
     (tmp_path / "file").write_text("")
     with pytest.raises(RefusalError, match="nothing can be written to") as refused:
         make.run(tmp_path / "file", {}, NOW, lambda _: None, quick=True)
