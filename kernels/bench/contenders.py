@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -63,21 +63,16 @@ def _sdpa(backend: str) -> Prepare:
 
 
 def _flex(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Attend:
-    from torch.nn.attention.flex_attention import create_block_mask
+    import torch
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
     def visible(batch: Tensor, head: Tensor, i: Tensor, j: Tensor) -> Tensor:
         return i >= j
 
     mask = create_block_mask(visible, None, None, q.shape[2], k.shape[2], q.device) if causal else None
-    return partial(_compiled_flex(), q, k, v, block_mask=mask, enable_gqa=q.shape[1] != k.shape[1])
-
-
-@cache
-def _compiled_flex() -> Any:
-    import torch
-    from torch.nn.attention.flex_attention import flex_attention
-
-    return torch.compile(flex_attention, dynamic=False)
+    torch.compiler.reset()  # after eight shapes of one function PyTorch stops compiling it, without a word
+    compiled: Any = torch.compile(flex_attention, dynamic=False)
+    return partial(compiled, q, k, v, block_mask=mask, enable_gqa=q.shape[1] != k.shape[1])
 
 
 def _fa3(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Attend:
