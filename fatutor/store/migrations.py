@@ -121,5 +121,10 @@ def create_tables(connection: Connection) -> None:
         connection.exec_driver_sql(statement.format(instant=instant))
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (create_tables,)
+def add_answer(connection: Connection) -> None:
+    """2: which choice was the right one, so that a run says how far off its prediction was."""
+    connection.exec_driver_sql("ALTER TABLE demo_run ADD COLUMN answer VARCHAR DEFAULT '' NOT NULL")
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (create_tables, add_answer)
 LATEST = len(MIGRATIONS)

@@ -1,18 +1,28 @@
-"""Facts for the queue without the half second that importing SQLModel takes. Never writes."""
+"""What is stored, without the half second that importing SQLModel takes. Never writes."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing, suppress
-from datetime import date
+from dataclasses import fields
+from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fatutor.schedule.facts import Facts
 from fatutor.store import BUSY_SECONDS
 from fatutor.store.failures import explain, foreign_schema, newer_schema, older_schema
 from fatutor.store.migrations import LATEST
+from fatutor.store.records import DemoRun
 from fatutor.store.rows import STATE_COLUMNS, STATE_DATES, state_of
 from fatutor.store.url import Location
+
+if TYPE_CHECKING:
+    from fatutor.store.store import Store
+
+Told = TypeVar("Told")
 
 _STATES = f"SELECT card, {', '.join(STATE_COLUMNS)} FROM card_state"
 _LAST_DAY = """
@@ -22,6 +32,8 @@ _LAST_DAY = """
         UNION ALL SELECT max(study_day) FROM commitment
     )
 """
+_RUN_COLUMNS = tuple(field.name for field in fields(DemoRun))
+_RUNS = f"SELECT {', '.join(_RUN_COLUMNS)} FROM demo_run ORDER BY at, id"
 
 
 def read_facts(location: Location, backups: Path | None = None) -> Facts:
@@ -30,13 +42,28 @@ def read_facts(location: Location, backups: Path | None = None) -> Facts:
     Raises StoreError for one that cannot be read or that another version wrote. `backups` is the folder
     whose latest copy a way out may name.
     """
+    return _read(location, backups, _facts, lambda store: store.facts()) or Facts()
+
+
+def read_runs(location: Location, backups: Path | None = None) -> list[DemoRun]:
+    """The demo runs that are kept, oldest first. Raises StoreError as `read_facts` does."""
+    return _read(location, backups, _runs, lambda store: store.runs()) or []
+
+
+def _read(
+    location: Location,
+    backups: Path | None,
+    ask: Callable[[sqlite3.Connection], Told],
+    ask_store: Callable[[Store], Told],
+) -> Told | None:
+    """What `ask` reads from an SQLite file, or `ask_store` from another database; None where there is none."""
     if location.file is None:
-        return _by_sqlmodel(location)
+        return _by_sqlmodel(location, ask_store)
     try:
         location.file.open("rb").close()  # says more plainly than SQLite what is in the way
-        return _by_sqlite(location.file)
+        return _by_sqlite(location.file, ask)
     except (FileNotFoundError, NotADirectoryError):
-        return Facts()
+        return None
     except (sqlite3.Error, OSError, ValueError) as error:
         raise explain(error, location, backups) from error
 
@@ -53,7 +80,7 @@ def is_older(location: Location) -> bool:
     return False
 
 
-def _by_sqlmodel(location: Location) -> Facts:
+def _by_sqlmodel(location: Location, ask: Callable[[Store], Told]) -> Told | None:
     """The slow way, for a database that is not an SQLite file."""
     from fatutor.store.database import Database
     from fatutor.store.store import Store
@@ -62,10 +89,10 @@ def _by_sqlmodel(location: Location) -> Facts:
         version = store.database.version()
         if 0 < version < LATEST:
             raise older_schema(location)
-        return store.facts() if version else Facts()
+        return ask(store) if version else None
 
 
-def _by_sqlite(file: Path) -> Facts:
+def _by_sqlite(file: Path, ask: Callable[[sqlite3.Connection], Told]) -> Told | None:
     """Leave no trace: an ordinary connection, even a read-only one, makes the files of a write-ahead log.
 
     Where there are none, nobody has the database open. It is then read as a file that cannot change, and
@@ -74,10 +101,10 @@ def _by_sqlite(file: Path) -> Facts:
     untouched = _stamp(file)
     if untouched is not None:
         with suppress(sqlite3.Error, ValueError):
-            facts = _query(file, "mode=ro&immutable=1")
+            told = _query(file, "mode=ro&immutable=1", ask)
             if _stamp(file) == untouched:
-                return facts
-    return _query(file, "mode=ro")
+                return told
+    return _query(file, "mode=ro", ask)
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
@@ -88,15 +115,17 @@ def _stamp(file: Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def _query(file: Path, mode: str) -> Facts:
+def _query(file: Path, mode: str, ask: Callable[[sqlite3.Connection], Told]) -> Told | None:
     url = f"{file.absolute().as_uri()}?{mode}"
     with closing(sqlite3.connect(url, uri=True, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         connection.execute("BEGIN")  # one state of the database for all that follows
-        if not _has_schema(connection, file):
-            return Facts()
-        gates = frozenset(gate for (gate,) in connection.execute("SELECT gate FROM commitment"))
-        (last_day,) = connection.execute(_LAST_DAY).fetchone()
-        rows = connection.execute(_STATES).fetchall()
+        return ask(connection) if _has_schema(connection, file) else None
+
+
+def _facts(connection: sqlite3.Connection) -> Facts:
+    gates = frozenset(gate for (gate,) in connection.execute("SELECT gate FROM commitment"))
+    (last_day,) = connection.execute(_LAST_DAY).fetchone()
+    rows = connection.execute(_STATES).fetchall()
     day = _Days()
     cards, *columns = zip(*rows, strict=True) if rows else [()] * (1 + len(STATE_COLUMNS))
     values = (
@@ -104,6 +133,15 @@ def _query(file: Path, mode: str) -> Facts:
         for name, column in zip(STATE_COLUMNS, columns, strict=True)
     )
     return Facts(dict(zip(cards, map(state_of, *values), strict=True)), gates, day[last_day])
+
+
+def _runs(connection: sqlite3.Connection) -> list[DemoRun]:
+    return [_run(**dict(zip(_RUN_COLUMNS, row, strict=True))) for row in connection.execute(_RUNS)]
+
+
+def _run(*, at: str, params: str, versions: str, **others: Any) -> DemoRun:
+    instant = datetime.fromisoformat(at).replace(tzinfo=UTC)
+    return DemoRun(at=instant, params=json.loads(params), versions=json.loads(versions), **others)
 
 
 def _has_schema(connection: sqlite3.Connection, file: Path) -> bool:

@@ -28,7 +28,8 @@ class DemoRun:
     """One run of a demo, kept as evidence.
 
     `prediction` is what was typed or chosen, `predicted` the number it stands for in `unit` where it is
-    one. `formula` and `measured` are in `unit`. `seconds` is the wall time of the run.
+    one. `formula` and `measured` are in `unit`; `answer` is the right choice where there were some.
+    `seconds` is the wall time of the run.
     `entry` or `commitment` name what the run is evidence for.
     """
 
@@ -50,3 +51,4 @@ class DemoRun:
     card: str | None = None
     entry: str | None = None
     commitment: str | None = None
+    answer: str = ""

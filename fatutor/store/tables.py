@@ -116,6 +116,7 @@ class DemoRunRow(SQLModel, table=True):
     card: str | None
     entry: str | None = Field(foreign_key="review.id")
     commitment: str | None = Field(foreign_key="commitment.id")
+    answer: str = Field(sa_column_kwargs={"server_default": ""})
 
 
 class SchemaVersionRow(SQLModel, table=True):

@@ -188,3 +188,19 @@ def test_kinds_in_the_schema_are_those_of_the_log(store: Store) -> None:
         checks = inspect(session.connection()).get_check_constraints("review")
     (text,) = (check["sqltext"] for check in checks if check["name"] == "review_kind")
     assert set(re.findall(r"'([a-z]+)'", str(text))) == {kind.value for kind in EntryKind}
+
+
+def test_runs_of_the_first_version_are_kept_and_have_no_answer(location: Location, learner) -> None:
+    database = Database(location)
+    database.migrate(learner.now, MIGRATIONS[:1])
+    database.close()
+    with closing(sqlite3.connect(str(location.file))) as connection:
+        connection.execute(
+            "INSERT INTO demo_run (id, demo, at, params, prediction, unit, verdict, why, device,"
+            " device_name, versions, seconds) VALUES"
+            " ('1', 'same-answer', '2026-11-29 10:00:00.000000', '{}', '2', '', 'confirmed', '', '', '', '{}', 1)"
+        )
+        connection.commit()
+    with open_store(location, backups=None, now=learner.now) as store:
+        (run,) = store.runs()
+    assert (run.demo, run.prediction, run.answer) == ("same-answer", "2", "")

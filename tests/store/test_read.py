@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,8 +16,8 @@ from fatutor.schedule.log import EntryKind
 from fatutor.schedule.state import CardState
 from fatutor.store import read
 from fatutor.store.failures import StoreError
-from fatutor.store.read import read_facts
-from fatutor.store.records import Commitment
+from fatutor.store.read import read_facts, read_runs
+from fatutor.store.records import Commitment, DemoRun
 from fatutor.store.store import Store, open_store
 from fatutor.store.url import Location
 
@@ -94,9 +94,9 @@ def test_a_write_that_comes_between_is_noticed(
     store.close()
     modes, query = [], read._query
 
-    def slowly(file: Path, mode: str) -> Facts:
+    def slowly(file: Path, mode: str, ask: Callable[[sqlite3.Connection], Facts]) -> Facts | None:
         modes.append(mode)
-        facts = query(file, mode)
+        facts = query(file, mode, ask)
         if len(modes) == 1:
             with open_store(location, backups=None, now=learner.now) as other:
                 other.append(learner.grades("c", NEW, 4))
@@ -142,7 +142,7 @@ def test_a_newer_database_is_refused(location: Location, store: Store) -> None:
 def test_an_older_database_asks_to_be_opened_once(
     location: Location, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fatutor.store.read.LATEST", 2)
+    monkeypatch.setattr("fatutor.store.read.LATEST", read.LATEST + 1)
     with pytest.raises(StoreError, match="was written by an older fatutor; run fatutor once"):
         read_facts(location)
 
@@ -169,13 +169,63 @@ def test_other_databases_are_read_through_sqlmodel(tmp_path: Path, store: Store,
     assert read_facts(Location(url="sqlite://")) == Facts()
 
 
+@pytest.fixture
+def run(store: Store, learner) -> DemoRun:
+    """A stored run with a value in every column, evidence for a review and a commitment."""
+    entry = learner.grades("a", NEW, 4)
+    given = Commitment("1", "gate-01", "text", learner.now, 60, date(2026, 11, 8))
+    store.append(entry)
+    store.commit(given)
+    run = DemoRun(
+        id="0",
+        demo="bytes-moved",
+        at=learner.now,
+        params={"n": 512, "causal": True, "scale": None},
+        prediction="4 MB",
+        predicted=4e6,
+        formula=4_784_128.0,
+        measured=4_784_128.5,
+        unit="B",
+        verdict="confirmed",
+        why="K and [V] are read again",
+        device="cpu",
+        device_name="interpreter",
+        versions={"triton": "3.7.1"},
+        seconds=3.8,
+        card="a",
+        entry=entry.id,
+        commitment=given.id,
+        answer="nearer",
+    )
+    store.add_run(run)
+    return run
+
+
+def test_runs_are_the_stores_own_open_or_closed(location: Location, store: Store, run: DemoRun) -> None:
+    bare = DemoRun(id="1", demo="d", at=run.at - timedelta(microseconds=1))
+    store.add_run(bare)
+    assert read_runs(location) == store.runs() == [bare, run]
+    store.close()
+    assert read_runs(location) == [bare, run]
+    assert beside(location) == {"fatutor.db"}
+    by_url = Location(url=f"sqlite:///{location.file}?timeout=1")
+    assert read_runs(by_url) == [bare, run]
+
+
+def test_no_database_gives_no_runs_and_makes_nothing(location: Location) -> None:
+    assert read_runs(location) == []
+    assert location.file is not None
+    assert not location.file.parent.exists()
+
+
 def test_sqlmodel_is_not_imported(location: Location, full: Facts) -> None:
     script = f"""
 import json, sys
 from pathlib import Path
-from fatutor.store.read import read_facts
+from fatutor.store.read import read_facts, read_runs
 from fatutor.store.url import Location
-facts = read_facts(Location(file=Path({str(location.file)!r})))
+location = Location(file=Path({str(location.file)!r}))
+facts, runs = read_facts(location), read_runs(location)
 heavy = [name for name in ("sqlmodel", "sqlalchemy") if name in sys.modules]
 print(json.dumps([sorted(facts.states), heavy]))
 """
