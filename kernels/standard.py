@@ -22,11 +22,14 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) ->
     """
     group = q.shape[1] // k.shape[1]
     k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
-    hidden = ~visible(q.shape[2], k.shape[2], causal=causal, device=q.device)
 
-    s = q @ k.transpose(-1, -2)
-    s = (s * scale).masked_fill(hidden, -math.inf)
-    p = torch.softmax(s, dim=-1).masked_fill(hidden, 0)  # where all is hidden, softmax gives NaN
+    s = q @ k.transpose(-1, -2) * scale
+    if causal:
+        hidden = ~visible(q.shape[2], k.shape[2], causal=True, device=q.device)
+        s = s.masked_fill(hidden, -math.inf)
+        p = torch.softmax(s, dim=-1).masked_fill(hidden, 0)  # where all is hidden, softmax gives NaN
+    else:
+        p = torch.softmax(s, dim=-1)
     o = p @ v
 
     precise = s if s.dtype == torch.float64 else s.float()
