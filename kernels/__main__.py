@@ -129,6 +129,7 @@ def _listed(demo: Demo) -> dict[str, Any]:
         "question": demo.question,
         "unit": demo.unit,
         "needs": demo.needs,
+        "devices": demo.devices,
         "form": demo.form,
         "choices": demo.choices,
         "params": {

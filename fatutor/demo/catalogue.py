@@ -30,7 +30,10 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """One claim that a machine can settle. `form` is NUMBER (in `unit`) or CHOICE (one of `choices`)."""
+    """One claim that a machine can settle. `form` is NUMBER (in `unit`) or CHOICE (one of `choices`).
+
+    `devices` are where it can run, out of "cuda", "interpreter" and "cpu", best first; empty if not told.
+    """
 
     name: str
     claim: str
@@ -39,6 +42,7 @@ class Demo:
     unit: str = ""
     choices: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
     params: tuple[Param, ...] = ()
     seconds: float = 0.0
     explain: str = ""
@@ -110,6 +114,7 @@ def _demo(fields: Fields) -> Demo:
         unit=fields.line("unit"),
         choices=choices,
         needs=tuple(str(scalar("needs", need)) for need in fields.items("needs", ())),
+        devices=tuple(str(scalar("devices", device)) for device in fields.items("devices", ())),
         params=tuple(_param(name, _object(said)) for name, said in fields.members("params").items()),
         seconds=fields.maybe_number("seconds") or 0.0,
         explain=fields.text("explain"),

@@ -15,6 +15,8 @@ from typing import Literal, NoReturn, cast
 from fatutor.text.clean import clean, clean_line
 
 VERSION = 1
+OTHER_VERSION = f"not version {VERSION} of the wire"
+"""Why an event of another version is noise."""
 LINE_CAP = 256 * 1024
 """The longest line that is read, in bytes."""
 TEXT_CAP = 8 * 1024
@@ -117,7 +119,7 @@ def read_event(line: str | bytes) -> Event | Noise:
     fields = Fields(cast("Mapping[str, object]", said))
     try:
         if fields.number("v") != VERSION:
-            return Noise(f"not version {VERSION} of the wire", _shown(line))
+            return Noise(OTHER_VERSION, _shown(line))
         read = _READERS.get(fields.word("event"))
         return Noise("an unknown event", _shown(line)) if read is None else read(fields)
     except WireError as error:

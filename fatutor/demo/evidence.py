@@ -10,10 +10,13 @@ from fatutor.demo.prediction import Prediction, apart, compare
 from fatutor.demo.units import exact, human
 from fatutor.store.records import DemoRun
 
+MOST = 200
+"""Rows, and series, that are kept of one run: more than anyone reads, and little enough to draw."""
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything that one run said, in the order of its saying."""
+    """What one run said, in the order of its saying."""
 
     started: Started | None = None
     progress: Progress | None = None
@@ -29,9 +32,9 @@ class Evidence:
                 return self if self.started else replace(self, started=event)
             case Progress():
                 return replace(self, progress=event)
-            case Row():
+            case Row() if len(self.rows) < MOST:
                 return replace(self, rows=(*self.rows, event))
-            case Series():
+            case Series() if len(self.series) < MOST:
                 return replace(self, series=(*self.series, event))
             case Result() if not self.over:
                 return replace(self, result=event)
@@ -54,7 +57,7 @@ def kept(blank: DemoRun, prediction: Prediction, evidence: Evidence) -> DemoRun:
     run = replace(
         blank,
         params=dict(started.params),
-        prediction=prediction.text,
+        prediction=prediction.choice or prediction.text,
         predicted=prediction.value,
         device=started.device,
         device_name=started.device_name,
@@ -69,7 +72,8 @@ def kept(blank: DemoRun, prediction: Prediction, evidence: Evidence) -> DemoRun:
         unit=result.unit,
         verdict=result.verdict,
         why=result.why,
-        seconds=result.seconds,
+        seconds=max(0.0, result.seconds),
+        answer=result.answer,
     )
 
 
@@ -108,8 +112,8 @@ class Witnesses:
     limits: str
 
 
-def witnesses(evidence: Evidence, prediction: Prediction) -> Witnesses:
-    """The evidence so far, side by side."""
+def witnesses(evidence: Evidence, prediction: Prediction, at: str = "") -> Witnesses:
+    """The evidence so far, side by side. `at` says where the device is, if not here: " on box"."""
     result, failed = evidence.result, evidence.failed
     verdict = ""
     if result:
@@ -118,7 +122,7 @@ def witnesses(evidence: Evidence, prediction: Prediction) -> Witnesses:
     elif failed:
         verdict = f"{failed.what}; {failed.way_out}" if failed.way_out else failed.what
     return Witnesses(
-        setting=_setting(evidence),
+        setting=_setting(evidence, at),
         rows=_rows(evidence, prediction),
         bars=_bars(evidence),
         series=evidence.series,
@@ -129,13 +133,13 @@ def witnesses(evidence: Evidence, prediction: Prediction) -> Witnesses:
     )
 
 
-def _setting(evidence: Evidence) -> str:
-    """n 512 · d 64 · interpreter · 3.8 s"""
+def _setting(evidence: Evidence, at: str) -> str:
+    """n 512 · d 64 · NVIDIA H200 on box · 3.8 s"""
     started, result = evidence.started, evidence.result
     words: list[str] = []
     if started:
         words += [f"{name} {value}" for name, value in started.params.items()]
-        words.append(started.device_name or started.device)
+        words.append(f"{started.device_name or started.device}{at}")
     if result and result.seconds:
         words.append(human(result.seconds, "s"))
     return " · ".join(words)

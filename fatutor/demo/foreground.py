@@ -10,7 +10,7 @@ from typing import Any
 
 from fatutor.demo.events import Event, Failed, Result
 from fatutor.demo.launcher import Launcher
-from fatutor.demo.run import LIMIT_SECONDS, Run
+from fatutor.demo.run import Run
 from fatutor.errors import FatutorError
 
 # asyncio.run itself turns ctrl-c into a cancellation. A terminal that closes sends SIGHUP.
@@ -24,7 +24,7 @@ def run_to_end(
     device: str,
     on_event: Callable[[Event], None],
     *,
-    limit_seconds: float = LIMIT_SECONDS,
+    limit_seconds: float | None = None,
 ) -> Result | Failed:
     """Runs a demo, hands every event to `on_event`, and returns the one that decided. Main thread only.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Iterable
 from importlib.util import find_spec
 
 NO_GPU = "no GPU here: demos count bytes and check values; times need a GPU"
@@ -28,14 +29,13 @@ def gpu_name() -> str | None:
     return names[0].strip() if told.returncode == 0 and names else None
 
 
-def missing() -> list[str]:
-    """Which of torch and triton is not installed beside this Python."""
-    return [package for package in ("torch", "triton") if find_spec(package) is None]
+def missing(needs: Iterable[str] = ("torch", "triton")) -> list[str]:
+    """Which of the packages is not installed beside this Python."""
+    return [package for package in needs if find_spec(package) is None]
 
 
-def hardware_truth() -> str:
-    """One dim line: what a demo run here can and cannot show."""
+def hardware_truth(gpu: str | None) -> str:
+    """One dim line: what a demo run here can and cannot show. `gpu` is what `gpu_name` found."""
     if absent := missing():
         return f"{' and '.join(absent)} not installed: demos cannot run here; pip install 'fatutor[demos]'"
-    name = gpu_name()
-    return f"{name}: demos run on it" if name else NO_GPU
+    return f"{gpu}: demos run on it" if gpu else NO_GPU

@@ -53,7 +53,7 @@ def compare(
 
     For a choice, `answer` is the right one.
     """
-    if prediction.choice is not None:
+    if prediction.choice is not None and answer:
         right = prediction.choice == answer
         return Comparison(right, "right" if right else f"it is {answer}")
     truth = formula if measured is None else measured
@@ -77,6 +77,22 @@ def apart(ratio: float) -> str:
     if times < 2:
         return f"{off * 100:.0f} % {side}"
     return f"{human(float(f'{times:.2g}'), '×')} {side}"
+
+
+def carried(typed: str, unit: str, demo_unit: str) -> str:
+    """A number that answered a card in `unit`, as a prediction in `demo_unit`; empty where it is none.
+
+    The learner's own words stay, with the card's unit where they named none.
+    """
+    text = clean_line(typed)
+    for words in (text, f"{text} {unit}".strip()):
+        try:
+            meant, one = read_number(text, unit), read_number(f"1 {unit or 'x'}", demo_unit)
+            if math.isclose(read_number(words, demo_unit), meant * one, rel_tol=1e-9):
+                return words
+        except FatutorError:
+            continue
+    return ""
 
 
 def _off(ratio: float) -> float:

@@ -11,11 +11,18 @@ from types import TracebackType
 from typing import Self
 
 from fatutor.demo.child import Child, Lines
-from fatutor.demo.events import LINE_CAP, Event, Failed, Noise, Progress, Result, read_event
+from fatutor.demo.events import (
+    LINE_CAP,
+    OTHER_VERSION,
+    Event,
+    Failed,
+    Noise,
+    Progress,
+    Result,
+    read_event,
+)
 from fatutor.demo.launcher import Launcher
 from fatutor.errors import FatutorError
-
-LIMIT_SECONDS = 60.0
 
 _GRACE = 1.0
 """Seconds that a child gets to say the rest once it has given its result or has exited."""
@@ -47,16 +54,23 @@ class Run:
         params: Mapping[str, object],
         device: str,
         *,
-        limit_seconds: float = LIMIT_SECONDS,
+        limit_seconds: float | None = None,
     ) -> None:
-        """Raises FatutorError for a name or a device that no command line should carry."""
+        """`limit_seconds` replaces the launcher's own limit.
+
+        Raises FatutorError for a name, a value or a device that no command line should carry.
+        """
         self._launcher = launcher
         self._argv = launcher.running(demo, params, device)
         self._demo = demo
-        self._limit = limit_seconds
+        self._limit = launcher.limit_seconds if limit_seconds is None else limit_seconds
         self._deadline = float("inf")
         self._outcome: Result | Failed | None = None
         self._spent = 0
+        self.heard = False
+        """Whether anything that came was an event."""
+        self.other_version = False
+        """Whether an event of another version of the wire came."""
 
     async def __aenter__(self) -> Self:
         """Starts the child. Raises FatutorError where that fails."""
@@ -87,6 +101,11 @@ class Run:
     def log(self) -> tuple[str, ...]:
         """At most the last 200 lines that were no events, oldest first, cleaned."""
         return self._child.log.read()
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs; minus the signal's number where a signal ended it."""
+        return self._child.exit_code
 
     async def __aiter__(self) -> AsyncIterator[Event]:
         lines = Lines(LINE_CAP)
@@ -126,7 +145,10 @@ class Run:
             event = read_event(line)
             if isinstance(event, Noise):
                 self._child.log.add(event.text)
-            elif isinstance(event, Progress):
+                self.other_version |= event.reason == OTHER_VERSION
+                continue
+            self.heard = True
+            if isinstance(event, Progress):
                 progress = event
             elif self._outcome is None or not isinstance(event, Result | Failed):
                 if progress:
@@ -155,20 +177,26 @@ class Run:
 
     async def _no_result(self) -> Failed:
         """Why the output ended before a result."""
+        where, here = f"{self._demo}{self._launcher.at}", self._launcher.way_out
         if asyncio.get_running_loop().time() >= self._deadline:
-            return Failed(f"{self._demo} took longer than {self._limit:g} s", "choose a smaller size")
+            if self._launcher.remote and not self.heard:
+                return Failed(f"{self._launcher.remote} gave no answer within {self._limit:g} s", here(""))
+            return Failed(f"{where} took longer than {self._limit:g} s", "choose a smaller size")
         await self._child.settles_within(_GRACE)
         code = self._child.exit_code
+        if self.other_version and not self.heard:
+            what = f"the kernels{self._launcher.at} speak another version of the wire"
+            return Failed(what, "copy the folder kernels/ of this fatutor there")
         if code is None:
-            return Failed(f"{self._demo} closed its output without a result", "run it again")
+            return Failed(f"{where} closed its output without a result", here("run it again"))
         if code >= 0:
             end = f"ended with exit code {code} and without a result"
-            way_out = "run it again, or another size"
+            way_out = here("run it again, or another size")
         else:
             end = f"was ended by {_signal_name(-code)}"
             way_out = "choose a smaller size: memory may have run out"
         last = f": {self.log[-1][:_LAST_WORDS]}" if self.log else ""
-        return Failed(f"{self._demo} {end}{last}", way_out)
+        return Failed(f"{where} {end}{last}", way_out)
 
 
 def _signal_name(number: int) -> str:

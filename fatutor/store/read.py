@@ -56,7 +56,7 @@ def _read(
     ask: Callable[[sqlite3.Connection], Told],
     ask_store: Callable[[Store], Told],
 ) -> Told | None:
-    """What `ask` reads from an SQLite file, or `ask_store` from another database; None where there is none."""
+    """What `ask` reads from an SQLite file, `ask_store` from another database; None where there is none."""
     if location.file is None:
         return _by_sqlmodel(location, ask_store)
     try:

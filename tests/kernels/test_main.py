@@ -82,10 +82,12 @@ def test_the_list_names_one_demo_a_line(tmp_path: Path) -> None:
 
 def test_the_list_says_all_about_each_demo() -> None:
     entries = json.loads(call("-m", "kernels", "list", "--json").stdout)
-    keys = {"name", "claim", "question", "unit", "needs", "form", "choices", "params", "seconds", "explain"}
+    about = {"name", "claim", "question", "unit", "form", "choices", "explain"}
+    keys = about | {"needs", "devices", "params", "seconds"}
     assert [set(entry) for entry in entries] == [keys, keys]
     moved = next(entry for entry in entries if entry["name"] == "bytes-moved")
     assert moved["needs"] == ["torch", "triton"]
+    assert moved["devices"] == ["interpreter"]
     assert moved["params"]["n"] == {"default": 512, "values": [128, 256, 512], "help": "queries and keys"}
     assert moved["unit"] == "B"
 

@@ -197,8 +197,8 @@ def test_runs_of_the_first_version_are_kept_and_have_no_answer(location: Locatio
     with closing(sqlite3.connect(str(location.file))) as connection:
         connection.execute(
             "INSERT INTO demo_run (id, demo, at, params, prediction, unit, verdict, why, device,"
-            " device_name, versions, seconds) VALUES"
-            " ('1', 'same-answer', '2026-11-29 10:00:00.000000', '{}', '2', '', 'confirmed', '', '', '', '{}', 1)"
+            " device_name, versions, seconds) VALUES ('1', 'same-answer', '2026-11-29 10:00:00.000000',"
+            " '{}', '2', '', 'confirmed', '', '', '', '{}', 1)"
         )
         connection.commit()
     with open_store(location, backups=None, now=learner.now) as store:

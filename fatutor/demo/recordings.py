@@ -1,0 +1,81 @@
+"""Runs that were recorded on a GPU, for machines without one. Files of the kernels, read as data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from fatutor.demo.events import Event, Fields, Noise, Result, Started, WireError, read_event
+from fatutor.errors import FatutorError
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What one machine said on one day. `demos` holds the events of each demo that came to a result."""
+
+    device: str
+    driver: str
+    date: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+    demos: Mapping[str, tuple[Event, ...]] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        return f"recorded on {self.device}"
+
+    @property
+    def origin(self) -> str:
+        """Where and when, in one line, so that nobody takes it for a run of today."""
+        names = (f"{name} {version}" for name, version in self.versions.items())
+        parts = (f"recorded on {self.device}", self.date, f"driver {self.driver}" * bool(self.driver), *names)
+        return " · ".join(filter(None, parts))
+
+    def params(self, demo: str) -> Mapping[str, object]:
+        """The sizes that the demo was recorded with."""
+        started = next((event for event in self.demos.get(demo, ()) if isinstance(event, Started)), None)
+        return started.params if started else {}
+
+
+def recordings(folder: Path) -> tuple[Recording, ...]:
+    """Those in `folder`, the newest first. Raises FatutorError for a file that is none."""
+    found = [read_recording(path) for path in sorted(folder.glob("*.json"))]
+    return tuple(sorted(found, key=lambda recording: recording.date, reverse=True))
+
+
+def recorded(demo: str, kept: Sequence[Recording]) -> Recording | None:
+    """The first recording that has a result for `demo`."""
+    return next((recording for recording in kept if demo in recording.demos), None)
+
+
+def read_recording(path: Path) -> Recording:
+    """Raises FatutorError, one line, where the file cannot be read or holds something else."""
+    try:
+        said: object = json.loads(path.read_bytes())
+        if not isinstance(said, dict):
+            raise WireError("not a JSON object")
+        fields = Fields(cast("Mapping[str, object]", said))
+        return Recording(
+            device=fields.word("device"),
+            driver=fields.line("driver"),
+            date=fields.word("date")[:10],
+            versions={name: str(version) for name, version in fields.scalars("versions").items()},
+            demos=_demos(fields),
+        )
+    except (OSError, ValueError, RecursionError, WireError) as error:
+        raise FatutorError(
+            f"the recording {path.name} cannot be read: {error}", "install fatutor again"
+        ) from error
+
+
+def _demos(fields: Fields) -> dict[str, tuple[Event, ...]]:
+    demos: dict[str, tuple[Event, ...]] = {}
+    for name, said in fields.members("demos").items():
+        if not isinstance(said, list):
+            raise WireError(f"{name} is not a list of events")
+        events = [read_event(json.dumps(event)) for event in cast("list[object]", said)]
+        if any(isinstance(event, Result) for event in events):
+            demos[name] = tuple(event for event in events if not isinstance(event, Noise))
+    return demos
