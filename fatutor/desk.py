@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 from fatutor.deck.library import Library, load
 from fatutor.deck.model import Card, Deck
 from fatutor.errors import FatutorError
-from fatutor.paths import Paths
+from fatutor.paths import Paths, bundle_root
 from fatutor.schedule.facts import Facts
 from fatutor.schedule.grades import Grade, grading_keys
 from fatutor.schedule.queue import Limits, today_queue
 from fatutor.schedule.scheduler import Scheduler
 from fatutor.settings import Settings
-from fatutor.store.read import is_older, read_facts
+from fatutor.store.read import is_older, read_facts, read_runs
 from fatutor.store.url import Location
 from fatutor.study.beat import Lesson
 from fatutor.study.drill import Drill
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from fatutor.deck.hardware import Hardware
     from fatutor.demo.catalogue import Demo
     from fatutor.demo.launcher import Launcher
+    from fatutor.demo.places import Place
+    from fatutor.demo.recordings import Recording
     from fatutor.schedule.log import Entry
-    from fatutor.store.records import Commitment
+    from fatutor.store.records import Commitment, DemoRun
     from fatutor.store.store import Store
 
 
@@ -50,9 +52,13 @@ class Desk:
         time: Time,
         new_id: Callable[[], str],
         launcher: Launcher | None = None,
+        recorded: Path | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        """`launcher` starts the demos; the bundled kernels with this Python unless another is given."""
+        """`launcher` starts the demos; the bundled kernels with this Python unless another is given.
+
+        `recorded` is the folder of recorded runs; the kernels' own unless another is given.
+        """
         self.paths = paths
         self.settings = settings
         self.location = location
@@ -60,6 +66,7 @@ class Desk:
         self.new_id = new_id
         self.roots = roots
         self._launcher = launcher
+        self._recorded = recorded
         self._notes = tuple(notes)
         self._store: Store | None = None
         self._library: Library | None = None
@@ -199,6 +206,17 @@ class Desk:
 
         return self._launcher or local()
 
+    def remote(self, name: str) -> Launcher:
+        """The far side of that name in `config.toml`. Raises FatutorError naming those there are."""
+        from fatutor.demo.launcher import remote
+
+        launch = self.settings.remotes.get(name)
+        if launch is None:
+            there = ", ".join(self.settings.remotes)
+            way_out = f"remotes here: {there}" if there else f"write [demo.remotes.{name}] in config.toml"
+            raise FatutorError(f"there is no remote {name!r}", way_out)
+        return remote(name, launch, self.paths.config)
+
     @cached_property
     def demos(self) -> Mapping[str, Demo]:
         """The demos that the kernels offer, by name. Raises FatutorError where they cannot be asked."""
@@ -212,12 +230,42 @@ class Desk:
             raise FatutorError(f"there is no demo {name!r}", f"demos here: {', '.join(self.demos)}")
         return found
 
+    def places(self, demo: Demo) -> tuple[Place, ...]:
+        """Where it can run, the place that `auto` means first."""
+        from fatutor.demo.places import places
+
+        return places(demo, self.launcher, self.gpu, map(self.remote, self.settings.remotes))
+
+    def recording(self, demo: str) -> Recording | None:
+        """The latest recorded run of it. Raises FatutorError for a recording that cannot be read."""
+        from fatutor.demo.recordings import recorded
+
+        return recorded(demo, self._recordings)
+
+    @cached_property
+    def _recordings(self) -> tuple[Recording, ...]:
+        from fatutor.demo.recordings import recordings
+
+        return recordings(self._recorded or bundle_root() / "kernels" / "recorded")
+
+    def runs(self, demo: str | None = None) -> list[DemoRun]:
+        """The runs that were kept, oldest first, of one demo or all. Opens nothing for writing."""
+        runs = self._store.runs() if self._store else read_runs(self.location, self.paths.backups)
+        return [run for run in runs if demo is None or run.demo == demo]
+
+    @cached_property
+    def gpu(self) -> str | None:
+        """The GPU here, as its driver names it."""
+        from fatutor.demo.machine import gpu_name
+
+        return gpu_name()
+
     @cached_property
     def hardware_truth(self) -> str:
         """One line on what demos can show here, found without loading torch."""
         from fatutor.demo.machine import hardware_truth
 
-        return hardware_truth()
+        return hardware_truth(self.gpu)
 
 
 class LateLedger:
@@ -232,17 +280,17 @@ class LateLedger:
     def facts(self) -> Facts:
         return self._desk.facts()
 
-    def append(self, entry: Entry) -> None:
-        self._desk.store.append(entry)
+    def append(self, entry: Entry, runs: Sequence[str] = ()) -> None:
+        self._desk.store.append(entry, runs)
 
     def undo(self, entry_id: str, at: datetime, offset: int, study_day: date) -> Entry | None:
         return self._desk.store.undo(entry_id, at, offset, study_day)
 
-    def commit(self, commitment: Commitment) -> None:
-        self._desk.store.commit(commitment)
+    def commit(self, commitment: Commitment, runs: Sequence[str] = ()) -> None:
+        self._desk.store.commit(commitment, runs)
 
     def commitment(self, gate: str) -> Commitment | None:
         return self._desk.store.commitment(gate) if gate in self.facts().committed else None
 
-    def link_run(self, run_id: str, *, entry: str | None = None, commitment: str | None = None) -> None:
-        self._desk.store.link_run(run_id, entry=entry, commitment=commitment)
+    def link_run(self, run: str, *, commitment: str) -> None:
+        self._desk.store.link_run(run, commitment=commitment)
