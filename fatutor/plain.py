@@ -9,13 +9,13 @@ from fatutor.deck.model import AnswerForm, Card, Deck
 from fatutor.desk import Desk
 from fatutor.errors import FatutorError
 from fatutor.schedule.grades import GRADES
-from fatutor.study import sheet
+from fatutor.study import sheet, terms
 from fatutor.study.drill import Drill, Phase
 from fatutor.study.summary import summarise
 from fatutor.text.page import layout
 
 WIDTH = 76
-HELP = "u undo, s suspend, b bury, f flag, q leave"
+HELP = "u undo, s suspend, b bury, f flag, t terms, q leave"
 
 ASK = {
     AnswerForm.ALOUD: "Answer out loud, then press enter",
@@ -159,11 +159,22 @@ class PlainDrill:
                     self._line("Put off until tomorrow.")
                 case "f":
                     self._line("Flagged." if drill.flag() else "Flag cleared.")
+                case "t":
+                    self._terms(drill)
                 case _:
                     return Did.NOTHING
         except FatutorError as reason:
             self._line(f"! {reason}")
         return Did.STAYED if drill.turn is before else Did.MOVED
+
+    def _terms(self, drill: Drill) -> None:
+        """Explain the terms of the card; before the reveal they could hint at the answer."""
+        if drill.turn is None or drill.phase is not Phase.REVEALED:
+            self._line("Terms come with the answer.")
+        elif found := terms.of_card(self._desk.library.glossary, drill.turn.card):
+            self._page(terms.page(found))
+        else:
+            self._line("No term of the glossary is used here.")
 
     # -- streams ------------------------------------------------------------------------------------
 

@@ -50,7 +50,7 @@ def test_reveal_tick_and_grade(ridge_only: Desk) -> None:
 
 def test_a_wrong_key_is_told_and_asked_again(ridge_only: Desk) -> None:
     shown = drill(ridge_only, "\n\n7\nx\n4\n")
-    assert shown.count("! type 1 to 4; or u undo, s suspend, b bury, f flag, q leave") == 2
+    assert shown.count("! type 1 to 4; or u undo, s suspend, b bury, f flag, t terms, q leave") == 2
     assert next(ridge_only.store.entries()).quality == 5
 
 
@@ -71,3 +71,19 @@ def test_a_flag_leaves_the_card_where_it_is(ridge_only: Desk) -> None:
 def test_nothing_due_is_said(ridge_only: Desk) -> None:
     drill(ridge_only, "\n\n3\n")
     assert "Nothing is due here today." in drill(ridge_only, "\n")
+
+
+def test_terms_come_with_the_answer(ridge_only: Desk, tmp_path) -> None:
+    glossary = (
+        "---\nfatutor: 1\ntitle: T\nglossary: true\n---\n## Dense (dense peak)\nWithout 2:4 sparsity.\n"
+    )
+    (tmp_path / "one" / "glossary.md").write_text(glossary, "utf-8")
+    shown = drill(ridge_only, "t\n\n\nt\n3\n")
+    order = ["Terms come with the answer.", "It is 156 FLOP/B.", "Without 2:4 sparsity.", "1 card graded"]
+    at = [shown.index(text) for text in order]
+    assert at == sorted(at)
+    assert shown.count("Without 2:4 sparsity.") == 1
+
+
+def test_a_card_without_terms_says_so(ridge_only: Desk) -> None:
+    assert "No term of the glossary is used here." in drill(ridge_only, "\n\nt\n3\n")

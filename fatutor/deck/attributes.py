@@ -20,7 +20,7 @@ _ATTRIBUTE = re.compile(r"\s*(?:([\w-]+)=(\"[^\"]*\"|'[^']*'|[^\s\"']\S*|)(?=\s|
 _TARGET = re.compile(r"(?=\d)(?:(\d{1,2})m)?(?:(\d{1,4})s)?")
 _TOLERANCE = re.compile(r"(\d+(?:\.\d+)?)\s*%|(0?\.\d+|0)")
 _NUMBER_ONLY = ("value", "unit", "tolerance")
-_KEYS = ("id", "kind", "level", "difficulty", "target", "tags", "demo", "answer", *_NUMBER_ONLY)
+_KEYS = ("id", "kind", "level", "difficulty", "target", "tags", "after", "demo", "answer", *_NUMBER_ONLY)
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -36,6 +36,7 @@ class Attributes:
     target_seconds: int
     tags: tuple[str, ...]
     demo: str | None
+    after: tuple[str, ...] = ()
 
 
 def read(text: str, line: int, hardware: Hardware, faults: Faults) -> Attributes | None:
@@ -49,13 +50,13 @@ def read(text: str, line: int, hardware: Hardware, faults: Faults) -> Attributes
     level = reader.one_of("level", Level)
     difficulty = reader.difficulty()
     target = reader.target()
-    tags = tuple(tag.strip() for tag in reader.values.get("tags", "").split(",") if tag.strip())
+    tags = reader.words("tags")
+    after = reader.after()
     identity = reader.identity()
     if kind is None:
         return None
-    return Attributes(
-        identity, kind, response, level, difficulty, target, tags, reader.values.get("demo") or None
-    )
+    demo = reader.values.get("demo") or None
+    return Attributes(identity, kind, response, level, difficulty, target, tags, demo, after)
 
 
 def pairs(text: str, line: int, faults: Faults) -> dict[str, str]:
@@ -96,6 +97,16 @@ class _Reader:
         if "id" in self.values and not ID.fullmatch(self.values["id"]):
             self._fault("id", "3 to 64 lower-case letters, digits and hyphens, as in id=ridge-a100")
         return self.values.get("id", "")
+
+    def words(self, key: str) -> tuple[str, ...]:
+        return tuple(word.strip() for word in self.values.get(key, "").split(",") if word.strip())
+
+    def after(self) -> tuple[str, ...]:
+        """The ids of cards that come first."""
+        ids = self.words("after")
+        if not all(map(ID.fullmatch, ids)):
+            self._fault("after", "ids of cards with a comma between them, as in after=ridge-a100,kernel-exp2")
+        return ids
 
     def one_of(self, key: str, choices: type[_Choice]) -> _Choice | None:
         value = self.values.get(key)

@@ -29,10 +29,11 @@ from fatutor.deck.model import (
     Place,
     Prose,
     Response,
+    Term,
     Track,
 )
 
-VERSION = 2  # raise it whenever the parser or a value type changes what a deck is read as
+VERSION = 3  # raise it whenever the parser or a value type changes what a deck is read as
 
 # A file changed twice within one tick of its clock looks unchanged, so an entry counts only if it is clearly
 # younger than the deck it was made from. FAT has the coarsest clock, of two seconds.
@@ -85,7 +86,7 @@ def _row(value: Any) -> list[object]:
 
 
 def _deck(row: list[Any]) -> Deck:
-    name, title, path, blocks, beat, tags, checks, faults = row
+    name, title, path, blocks, beat, tags, checks, faults, terms = row
     return Deck(
         name,
         title,
@@ -95,6 +96,7 @@ def _deck(row: list[Any]) -> Deck:
         tuple(tags),
         tuple(Check(*check) for check in checks),
         tuple(Fault(Place(*place), what, cure, warning) for place, what, cure, warning in faults),
+        tuple(Term(name, tuple(aliases), text, Place(*place)) for name, aliases, text, place in terms),
     )
 
 
@@ -121,6 +123,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "checks": _each(Check),
     "level": lambda level: Level(level) if level else None,
     "tags": tuple,
+    "after": tuple,
 }
 _COLUMNS = [(field, _READERS[name]) for field, name in enumerate(Card._fields) if name in _READERS]
 

@@ -124,6 +124,7 @@ class _Draft:
                 target_seconds=given.target_seconds,
                 tags=tags,
                 demo=given.demo,
+                after=given.after,
                 provisional=not given.id,
             )
             for variant in variants

@@ -17,11 +17,12 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C one is several 
 
 FORMAT = 1
 _BEAT_KEYS = ("module", "beat", "kind", "minutes", "path", "outcome")
-_KEYS = ("fatutor", "title", "tags", *_BEAT_KEYS)
+_KEYS = ("fatutor", "title", "tags", "glossary", *_BEAT_KEYS)
 _EXAMPLES = {
     "fatutor": f"fatutor: {FORMAT}",
     "title": "title: what the deck is about",
     "tags": "tags: [io, roofline]",
+    "glossary": "glossary: true, or leave it out",
     "module": "module: the title that all its beats share",
     "beat": "beat: 1",
     "kind": "kind: concept",
@@ -52,6 +53,7 @@ class FrontMatter:
     tags: tuple[str, ...] = ()
     beat: Beat | None = None
     is_lesson: bool = False  # some key of a beat is there, readable or not
+    is_glossary: bool = False
     known_format: bool = True
 
 
@@ -101,8 +103,10 @@ def read(text: str, faults: Faults) -> FrontMatter:
         )
     title = fields.text("title")
     tags = fields.tags()
+    is_glossary = fields.glossary()
     is_lesson = any(key in entries for key in _BEAT_KEYS)
-    return FrontMatter(title, tags, _beat(fields) if is_lesson else None, is_lesson, known)
+    beat = _beat(fields) if is_lesson else None
+    return FrontMatter(title, tags, beat, is_lesson, is_glossary, known)
 
 
 def _beat(fields: _Fields) -> Beat | None:
@@ -160,6 +164,17 @@ class _Fields:
             return tuple(dict.fromkeys(clean_line(tag).strip() for tag in value))
         self.faults.fault(entry.line, "tags is not a list of words", f"write {_EXAMPLES['tags']}")
         return ()
+
+    def glossary(self) -> bool:
+        entry = self.entries.get("glossary")
+        if entry is None:
+            return False
+        if entry.value is not True:
+            self.faults.fault(entry.line, "glossary is not true", f"write {_EXAMPLES['glossary']}")
+        elif lesson := next((key for key in _BEAT_KEYS if key in self.entries), None):
+            what = f"a glossary is no beat, and this one says {lesson}"
+            self.faults.fault(self.entries[lesson].line, what, "move the terms to a file of their own")
+        return entry.value is True
 
     def _entry(self, key: str) -> _Entry | None:
         entry = self.entries.get(key)

@@ -7,14 +7,15 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from fatutor.deck import front_matter
+from fatutor.deck import front_matter, glossary
 from fatutor.deck import hardware as hardware_table
 from fatutor.deck.cache import Cache
 from fatutor.deck.files import DeckFile, find, read_text
+from fatutor.deck.glossary import Glossary
 from fatutor.deck.hardware import Hardware
 from fatutor.deck.model import Card, Deck, Fault, Place
 from fatutor.deck.parse import parse
@@ -25,13 +26,15 @@ from fatutor.text.clean import clean_line
 class Library:
     """Everything that was read. `cards` holds the ones that can be drilled, by id and in reading order.
 
-    `beats` are the lessons in the order of module and number; `faults` are those of all files, by place.
+    `beats` are the lessons in the order of module and number; `glossary` has the terms of all files, and
+    `faults` are what is wrong in any of them, by place.
     """
 
     decks: tuple[Deck, ...]
     cards: Mapping[str, Card]
     beats: tuple[Deck, ...]
     faults: tuple[Fault, ...]
+    glossary: Glossary = field(default_factory=Glossary)
 
     def card(self, identity: str) -> Card | None:
         return self.cards.get(identity)
@@ -84,18 +87,21 @@ def assemble(decks: Sequence[Deck], faults: Iterable[Fault] = ()) -> Library:
     cards = [card for deck in decks for card in deck.cards]
     clashes = _clashes(cards)
     lessons = [deck for deck in decks if deck.beat is not None]
+    terms, term_faults = glossary.gather(decks)
     found = [
         *faults,
         *(fault for deck in decks for fault in deck.faults),
         *_clash_faults(clashes),
         *_number_faults(lessons),
         *_name_faults(decks),
+        *term_faults,
     ]
     return Library(
         decks=tuple(decks),
         cards=MappingProxyType({card.id: card for card in cards if card.base not in clashes}),
         beats=tuple(sorted(lessons, key=_beat_order)),
         faults=tuple(sorted(found, key=lambda fault: fault.place)),
+        glossary=terms,
     )
 
 

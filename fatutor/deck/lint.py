@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from fatutor.deck import reading
+from fatutor.deck import prerequisites, reading
 from fatutor.deck.expressions import explain
 from fatutor.deck.faults import listed, nearest, quoted
 from fatutor.deck.functions import ExpressionError
@@ -59,8 +59,16 @@ class Report:
         }
 
 
-def check(library: Library, hardware: Hardware, known_demos: frozenset[str] | None) -> Report:
-    """Prove the numbers of a library and judge its beats. `known_demos`: None if nobody can tell."""
+def check(
+    library: Library,
+    hardware: Hardware,
+    known_demos: frozenset[str] | None,
+    elsewhere: Collection[str] = (),
+) -> Report:
+    """Prove the numbers of a library and judge its beats. `known_demos`: None if nobody can tell.
+
+    `elsewhere` are ids of cards outside of the library, which its cards may follow.
+    """
     checks = _checks(library.decks)
     false = [fault for place, claim in checks.items() if (fault := _disproof(place, claim, hardware))]
     cards = tuple(library.cards.values())
@@ -68,6 +76,7 @@ def check(library: Library, hardware: Hardware, known_demos: frozenset[str] | No
         *library.faults,
         *false,
         *_demo_faults(cards, known_demos),
+        *prerequisites.faults(library, elsewhere),
         *(fault for deck in library.beats for fault in _beat_faults(deck)),
         *_order_faults(library),
     ]

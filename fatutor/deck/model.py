@@ -119,6 +119,7 @@ class Card(NamedTuple):
     tags: tuple[str, ...] = ()
     demo: str | None = None
     gate: str | None = None  # id of the prove-it card that ends this card's beat; None in an interview deck
+    after: tuple[str, ...] = ()  # ids of cards that come first; a cloze by its base
     provisional: bool = False
 
 
@@ -127,6 +128,19 @@ class Prose(NamedTuple):
 
     text: str
     line: int
+
+
+class Term(NamedTuple):
+    """A word that cards use and a glossary explains, in Markdown."""
+
+    name: str
+    aliases: tuple[str, ...]
+    text: str
+    place: Place
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.aliases)
 
 
 class Track(StrEnum):
@@ -159,6 +173,7 @@ class Deck:
     tags: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()  # of the prose; a card holds its own
     faults: tuple[Fault, ...] = field(default=())
+    terms: tuple[Term, ...] = ()  # of a glossary, which holds nothing else
 
     @property
     def cards(self) -> tuple[Card, ...]:

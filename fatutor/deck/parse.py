@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from fatutor.deck import front_matter, outline, sections
+from fatutor.deck import front_matter, glossary, outline, sections
 from fatutor.deck.card import Source, read_cards
 from fatutor.deck.faults import Faults, quoted
 from fatutor.deck.front_matter import FrontMatter
@@ -39,10 +39,16 @@ def parse(text: str, *, name: str, path: str, hardware: Hardware) -> Deck:
         return Deck(name, title, path, tags=front.tags, faults=tuple(faults.found))
 
     found = scan(split.body, split.first)
+    _note_unclosed(found, faults)
+    if front.is_glossary:
+        terms = glossary.read(found.lines, path, faults)
+        proofs = sections.checks(found.lines, faults, in_card=False)
+        return Deck(
+            name, title, path, tags=front.tags, checks=proofs, faults=tuple(faults.found), terms=terms
+        )
     source = Source(name, path, front.tags, hardware)
     blocks: list[Prose | Card] = []
     checks: list[Check] = []
-    _note_unclosed(found, faults)
     pieces = outline.stretches(found.lines)
     for is_card, group in groupby(pieces, key=lambda piece: outline.card_comment(piece) is not None):
         if is_card:

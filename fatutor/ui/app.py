@@ -13,7 +13,7 @@ from rich.text import Text
 from textual.app import App
 
 from fatutor.crash import told
-from fatutor.deck.model import Card, Deck, Place
+from fatutor.deck.model import Card, Deck, Place, Term
 from fatutor.desk import Desk
 from fatutor.errors import FatutorError
 from fatutor.store.records import DemoRun
@@ -158,6 +158,14 @@ class FatutorApp(App[None]):
         from fatutor.ui.screens.help import HelpScreen
 
         self.push_screen(HelpScreen([a for a in actions(screen.WHERE) if screen.allowed(a.method)]))
+
+    def show_terms(self, screen: BaseScreen, found: Sequence[Term]) -> None:
+        from fatutor.ui.screens.terms import TermsScreen
+
+        if found:
+            self.push_screen(TermsScreen(found))
+        else:
+            screen.say("no term of the glossary is used here")
 
     def tell(self, news: str | FatutorError) -> None:
         screen = self.screen

@@ -72,6 +72,7 @@ ACTIONS: tuple[Action, ...] = (
         "undo", "u", "u", "undo", "take back the last grade, as often as you like", _on(TODAY, DRILL, SUMMARY)
     ),
     Action("edit", "e", "e", "edit", "open the card in $EDITOR", _on(DRILL, BEAT)),
+    Action("terms", "t", "t", "terms", "the terms used here, each explained", _on(DRILL, BEAT)),
     Action("suspend_card", "s", "s", "suspend", "put the card away until you resume it", _on(DRILL)),
     Action("bury", "b", "b", "bury", "put the card off until tomorrow", _on(DRILL)),
     Action("flag", "f", "f", "flag", "flag the card, or clear its flag", _on(DRILL)),

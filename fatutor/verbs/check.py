@@ -7,9 +7,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from fatutor.deck import prerequisites
 from fatutor.deck.files import find
 from fatutor.deck.hardware import bundled, read
-from fatutor.deck.library import load
+from fatutor.deck.library import Library, load
 from fatutor.deck.lint import check as lint
 from fatutor.deck.stamp import stamp
 from fatutor.errors import FatutorError
@@ -26,7 +27,8 @@ def check(arguments: argparse.Namespace) -> int:
     if not roots:
         roots = list(make_desk(arguments).roots)
     stamped = _stamp(roots) if arguments.fix else []
-    report = lint(load(roots), read(bundled()), _known_demos())
+    library = load(roots)
+    report = lint(library, read(bundled()), _known_demos(), _elsewhere(library, arguments))
     faults = sum(not fault.warning for fault in report.faults)
     if arguments.json:
         print(json.dumps(report.as_json(), ensure_ascii=False))
@@ -37,6 +39,13 @@ def check(arguments: argparse.Namespace) -> int:
             print(fault)
         print(report.summary)
     return 1 if faults else 0
+
+
+def _elsewhere(library: Library, arguments: argparse.Namespace) -> frozenset[str]:
+    """The ids in all decks, where some were named alone and a card in them follows one that was not."""
+    if arguments.path and any(prerequisites.unknown(library)):
+        return frozenset(card.base for card in make_desk(arguments).library.cards.values())
+    return frozenset()
 
 
 def _stamp(roots: Sequence[Path]) -> list[str]:

@@ -23,7 +23,7 @@ def test_defaults(hardware: Hardware) -> None:
 
 def test_all_of_them(hardware: Hardware) -> None:
     text = """id='a-b' kind=prove-it level=staff difficulty=5 target=2m tags="a, b c,,d" demo=same-answer
-              answer=number value="312e12/2.0e12" unit='FLOP / B' tolerance=5%"""
+              answer=number value="312e12/2.0e12" unit='FLOP / B' tolerance=5% after=one,two-2"""
     found, faults = read_comment(text, hardware)
     assert faults == []
     assert found == Attributes(
@@ -35,6 +35,7 @@ def test_all_of_them(hardware: Hardware) -> None:
         target_seconds=120,
         tags=("a", "b c", "d"),
         demo="same-answer",
+        after=("one", "two-2"),
     )
 
 
@@ -53,6 +54,8 @@ def test_all_of_them(hardware: Hardware) -> None:
         ("target=60", "a time such as target=60s, target=2m or target=1m30s"),
         ("target=0s", "a time such as target=60s, target=2m or target=1m30s"),
         ("answer=txt", "answer=text"),
+        ("after=Ridge", "ids of cards with a comma between them, as in after=ridge-a100,kernel-exp2"),
+        ("after=one;two", "ids of cards with a comma between them, as in after=ridge-a100,kernel-exp2"),
         ("unit=GiB", "answer=number before unit=…, or leave it out"),
     ],
 )

@@ -9,7 +9,7 @@ from textual.widgets import Static, TextArea
 from fatutor.deck.model import AnswerForm, Card
 from fatutor.deck.model import Prose as ProseBlock
 from fatutor.errors import FatutorError
-from fatutor.study import sheet
+from fatutor.study import sheet, terms
 from fatutor.study.beat import Lesson
 from fatutor.ui.keys import BEAT, bindings
 from fatutor.ui.render import Prose
@@ -166,6 +166,10 @@ class BeatScreen(BaseScreen):
         card = self._demo_card
         if card is not None:
             self.app.show_demo(card, kept=self.lesson.evidence)
+
+    def action_terms(self) -> None:
+        revealed = {block.card.id for block in self.query(PromptBlock) if block.revealed}
+        self.app.show_terms(self, terms.of_lesson(self.desk.library.glossary, self.lesson.deck, revealed))
 
     def action_edit(self) -> None:
         gate = self.lesson.gate

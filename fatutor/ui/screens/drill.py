@@ -10,7 +10,7 @@ from textual.widgets import Input, Static, TextArea
 from fatutor.deck.model import AnswerForm, Card
 from fatutor.errors import FatutorError
 from fatutor.schedule.grades import GRADES
-from fatutor.study import sheet
+from fatutor.study import sheet, terms
 from fatutor.study.drill import Drill, Phase, Turn
 from fatutor.ui.keys import DRILL, bindings
 from fatutor.ui.render import Prose
@@ -163,6 +163,8 @@ class DrillScreen(BaseScreen):
                 return not revealed and form in (AnswerForm.TEXT, AnswerForm.NUMBER) and not self.typing
             case "digit":
                 return revealed or form is AnswerForm.CHOICE
+            case "terms":  # before the reveal they could hint at the answer
+                return revealed
             case "tick":
                 return revealed and bool(turn.card.key_points)
             case "demo":
@@ -272,6 +274,9 @@ class DrillScreen(BaseScreen):
             self.say(reason)
             return
         self.say("flagged" if raised else "flag cleared")
+
+    def action_terms(self) -> None:
+        self.app.show_terms(self, terms.of_card(self.desk.library.glossary, self.turn.card))
 
     def action_edit(self) -> None:
         self.app.edit(self.turn.card.place, then=self.reread)
