@@ -150,7 +150,7 @@ class PlainDrill:
                 case "q":
                     raise LeaveSitting
                 case "u":
-                    self._line("Taken back." if drill.undo() else "Nothing to undo.")
+                    self._line(f"{sheet.taken_back(drill.undo()).capitalize()}.")
                 case "s":
                     drill.suspend()
                     self._line("Suspended.")

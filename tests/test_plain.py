@@ -56,7 +56,7 @@ def test_a_wrong_key_is_told_and_asked_again(ridge_only: Desk) -> None:
 
 def test_again_comes_back_and_undo_takes_back(ridge_only: Desk) -> None:
     shown = drill(ridge_only, "\n\n1\nu\n\n\n3\n")
-    assert "Taken back." in shown
+    assert "Taken back: again." in shown
     kinds = [str(entry.kind) for entry in ridge_only.store.entries()]
     assert kinds == ["review", "undo", "review"]
 

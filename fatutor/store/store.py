@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
@@ -62,8 +62,8 @@ class Store:
             days = [day for day in (journal.last_study_day(session), *gates.values()) if day]
             return Facts(all_states(session), frozenset(gates), max(days, default=None))
 
-    def append(self, entry: Entry) -> None:
-        """Store one log entry and the card's state after it.
+    def append(self, entry: Entry, runs: Sequence[str] = ()) -> None:
+        """Store one log entry, the card's state after it, and that the demo `runs` are evidence for it.
 
         Raises ConflictError where the card is no longer in the state `entry.before`.
         """
@@ -72,6 +72,9 @@ class Store:
                 raise ConflictError(f"another fatutor has changed card {entry.card}", "answer it once more")
             journal.add_entry(session, entry)
             put_state(session, entry.card, entry.after)
+            session.flush()  # a run can only name an entry that is there
+            for run in runs:
+                evidence.link_run(session, run, entry.id, None)
 
     def last_undoable(self) -> Entry | None:
         """What `undo` would take back: the newest entry that is neither an undo nor undone."""
@@ -130,10 +133,16 @@ class Store:
                 entries, place = journal.page(session, place, *conditions)
             yield from entries
 
-    def commit(self, commitment: Commitment) -> None:
-        """Keep the answer at a gate. Raises ConflictError where the gate has one: it is never changed."""
+    def commit(self, commitment: Commitment, runs: Sequence[str] = ()) -> None:
+        """Keep the answer at a gate, with the demo `runs` that are evidence for it.
+
+        Raises ConflictError where the gate has an answer: it is never changed.
+        """
         with self.database.writing() as session:
             evidence.add_commitment(session, commitment)
+            session.flush()
+            for run in runs:
+                evidence.link_run(session, run, None, commitment.id)
 
     def commitment(self, gate: str) -> Commitment | None:
         with self.database.reading() as session:

@@ -33,6 +33,7 @@ class Lesson:
         self._time = time
         self._new_id = new_id
         self.commitment = ledger.commitment(deck.beat.gate)
+        self._runs: list[str] = []  # demo runs of before the commitment, evidence for it once it is made
 
     @property
     def changed(self) -> bool:
@@ -52,7 +53,7 @@ class Lesson:
             )
         if self.gate is None:
             raise FatutorError("this beat's gate card is broken", f"run: fatutor check {self.deck.path}")
-        text = judge(self.gate, typed).text.strip()
+        text = judge(self.gate, typed).text
         if not text:
             raise FatutorError("an empty answer commits nothing", "one line is enough, right or wrong")
         now = self._time.now()
@@ -66,11 +67,13 @@ class Lesson:
             study_day=day,
             digest=self.gate.digest,
         )
-        self._ledger.commit(commitment)
+        self._ledger.commit(commitment, self._runs)
         self.commitment = commitment
         return commitment
 
     def evidence(self, run: DemoRun) -> None:
-        """Keep a demo's run as evidence for the commitment, where there is one."""
-        if self.commitment is not None:
+        """Keep a stored run as evidence for the commitment, the one that is made or the one to come."""
+        if self.commitment is None:
+            self._runs.append(run.id)
+        else:
             self._ledger.link_run(run.id, commitment=self.commitment.id)

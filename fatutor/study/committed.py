@@ -25,15 +25,15 @@ def judge(card: Card, typed: str) -> Committed:
     """Take a learner's answer to `card`. Raises FatutorError with the reason where it commits nothing."""
     form = card.response.form
     text = clean(typed).strip()
-    if form is AnswerForm.ALOUD:
-        return Committed(text)
-    if not text:
-        raise FatutorError("an empty answer commits nothing", "a guess is enough, right or wrong")
     if len(text) > LONGEST:
         raise FatutorError(
             f"that is {len(text):,} characters",
             f"an answer holds at most {LONGEST:,}; keep the part you would say",
         )
+    if form is AnswerForm.ALOUD:
+        return Committed(text)
+    if not text:
+        raise FatutorError("an empty answer commits nothing", "a guess is enough, right or wrong")
     if form is AnswerForm.NUMBER:
         return _number(card, text)
     if form is AnswerForm.CHOICE:

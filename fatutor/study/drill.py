@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import Enum
 
 from fatutor.deck.library import Library
-from fatutor.deck.model import AnswerForm, Card
+from fatutor.deck.model import Card
 from fatutor.errors import FatutorError
 from fatutor.schedule import rules
 from fatutor.schedule.facts import Facts
@@ -79,8 +79,7 @@ class Drill:
         self._time = time
         self._scheduler = scheduler
         self._new_id = new_id
-        self._states = dict(facts.states)
-        self._last_study_day = facts.last_study_day
+        self._take_up(facts)
         self._queue = deque(queue)
         self.graded: list[Graded] = []
         self.turn: Turn | None = None
@@ -141,10 +140,8 @@ class Drill:
     def grade(self, quality: int, key: int) -> Graded:
         """Store the grade and go on. Raises FatutorError where it could not be stored; the card stays."""
         turn = self._on_table(Phase.REVEALED)
-        entry = self._entry(
-            turn,
-            turn.kind,
-            self.preview(quality),
+        entry = replace(
+            self._entry(turn, turn.kind, self.preview(quality)),
             key=key,
             quality=quality,
             scheduler=self._scheduler.tag,
@@ -154,9 +151,7 @@ class Drill:
             answer=turn.committed.text if turn.committed and turn.committed.text else None,
             digest=turn.card.digest,
         )
-        self._append(entry)
-        for run in turn.runs:
-            self._ledger.link_run(run, entry=entry.id)
+        self._append(entry, turn.runs)
         graded = Graded(turn.card, entry)
         self.graded.append(graded)
         if entry.after.relearn_on == turn.day:
@@ -181,27 +176,29 @@ class Drill:
         turn.state = after
         return raised
 
-    def undo(self) -> Card | None:
+    def undo(self) -> Entry | None:
         """Take back the last thing stored, in this sitting or an earlier one, and put its card on the table.
 
-        Returns the card, or None where nothing is left to undo. A flag is taken back where it stands.
+        Returns what was taken back, or None where nothing is left. The table stays as it is for a flag,
+        which took no card away, and for a card whose deck is gone.
         """
         now = self._time.now()
         undone = self._ledger.undo(self._new_id(), now, self._time.offset(now), self._today())
         if undone is None:
             return None
-        self._states[undone.card] = undone.before
-        if self.graded and self.graded[-1].entry.id == undone.id:
-            self.graded.pop()
+        self._take_up(self._ledger.facts())
+        self.graded = [graded for graded in self.graded if graded.entry.id != undone.id]
         card = self._library.cards.get(undone.card)
-        if card is None:  # its deck is gone: taken back all the same, nothing to show
-            return None
-        if self.turn is not None and self.turn.card.id != card.id:
-            self._queue.appendleft(self.turn.card.id)
-        while card.id in self._queue:
-            self._queue.remove(card.id)
-        self._show(card)
-        return card
+        if undone.kind in (EntryKind.FLAG, EntryKind.UNFLAG):
+            if self.turn is not None and self.turn.card.id == undone.card:
+                self.turn.state = undone.before
+        elif card is not None:
+            if self.turn is not None and self.turn.card.id != card.id:
+                self._queue.appendleft(self.turn.card.id)
+            while card.id in self._queue:
+                self._queue.remove(card.id)
+            self._show(card)
+        return undone
 
     def reread(self, library: Library) -> None:
         """Take up edited decks. The card on the table shows its new text; what was answered stays."""
@@ -224,16 +221,25 @@ class Drill:
             raise FatutorError(f"that works on the other side of the card; {hint}")
         return self.turn
 
+    def _take_up(self, facts: Facts) -> None:
+        self._states = dict(facts.states)
+        self._last_study_day = facts.last_study_day
+
     def _today(self) -> date:
         return self._time.study_day(self._last_study_day)[0]
 
     def _show_next(self) -> None:
         while self._queue:
             card = self._library.cards.get(self._queue.popleft())
-            if card is not None:
+            if card is not None and self._is_asked(card):
                 self._show(card)
                 return
         self.turn = None
+
+    def _is_asked(self, card: Card) -> bool:
+        """Whether it is still due: another fatutor may have answered it, or the day of its relearning ended."""
+        state, day = self._states.get(card.id, CardState()), self._today()
+        return rules.in_drill(state, day) and rules.kind_of(state, day) is not EntryKind.CRAM
 
     def _show(self, card: Card) -> None:
         state = self._states.get(card.id, CardState())
@@ -246,17 +252,18 @@ class Drill:
         self._show_next()
         return turn.card
 
-    def _append(self, entry: Entry) -> None:
+    def _append(self, entry: Entry, runs: Sequence[str] = ()) -> None:
         try:
-            self._ledger.append(entry)
+            self._ledger.append(entry, runs)
         except ConflictError:
-            # Another fatutor answered this card meanwhile: show what it left, and let the learner go on.
-            self._states = dict(self._ledger.facts().states)
+            # Another fatutor answered this card meanwhile: take up what it stored, and let the learner go on.
+            self._take_up(self._ledger.facts())
             self._show_next()
             raise
         self._states[entry.card] = entry.after
+        self._last_study_day = max(entry.study_day, self._last_study_day or entry.study_day)
 
-    def _entry(self, turn: Turn, kind: EntryKind, after: CardState, **fields: object) -> Entry:
+    def _entry(self, turn: Turn, kind: EntryKind, after: CardState) -> Entry:
         now = self._time.now()
         return Entry(
             id=self._new_id(),
@@ -267,10 +274,4 @@ class Drill:
             study_day=turn.day,
             before=turn.state,
             after=after,
-            **fields,  # type: ignore[arg-type]
         )
-
-
-def needs_typing(card: Card) -> bool:
-    """Whether this card is committed by typing; the others by a key."""
-    return card.response.form in (AnswerForm.TEXT, AnswerForm.NUMBER)

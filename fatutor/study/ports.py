@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from typing import Protocol
@@ -53,17 +54,18 @@ class Time:
 class Ledger(Protocol):
     """Where answers are written: each call is one transaction that is on disk when it returns.
 
-    Every method raises FatutorError where nothing was written.
+    Every method raises FatutorError where nothing was written. `runs` are ids of stored demo runs that are
+    evidence for what is written.
     """
 
     def facts(self) -> Facts: ...
 
-    def append(self, entry: Entry) -> None: ...
+    def append(self, entry: Entry, runs: Sequence[str] = ()) -> None: ...
 
     def undo(self, entry_id: str, at: datetime, offset: int, study_day: date) -> Entry | None: ...
 
-    def commit(self, commitment: Commitment) -> None: ...
+    def commit(self, commitment: Commitment, runs: Sequence[str] = ()) -> None: ...
 
     def commitment(self, gate: str) -> Commitment | None: ...
 
-    def link_run(self, run_id: str, *, entry: str | None = None, commitment: str | None = None) -> None: ...
+    def link_run(self, run: str, *, commitment: str) -> None: ...

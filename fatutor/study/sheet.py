@@ -9,7 +9,8 @@ from itertools import pairwise
 from fatutor.deck.expressions import holds
 from fatutor.deck.hardware import Hardware
 from fatutor.deck.model import AnswerForm, Card
-from fatutor.schedule.log import EntryKind
+from fatutor.schedule.grades import GRADES
+from fatutor.schedule.log import Entry, EntryKind
 from fatutor.schedule.state import CardState
 from fatutor.study.drill import Turn
 
@@ -85,6 +86,21 @@ def whereabouts(turn: Turn, at: int, of: int, deck: str) -> str:
     if turn.state.flagged:
         parts.append("⚑")
     return " · ".join(part for part in parts if part)
+
+
+DEEDS = {
+    EntryKind.SUSPEND: "suspended",
+    EntryKind.BURY: "put off",
+    EntryKind.FLAG: "flagged",
+    EntryKind.UNFLAG: "flag cleared",
+}
+
+
+def taken_back(undone: Entry | None) -> str:
+    """`taken back: good`, or that there was nothing."""
+    if undone is None:
+        return "nothing left to undo"
+    return f"taken back: {DEEDS[undone.kind] if undone.quality is None else GRADES[undone.quality].label}"
 
 
 def returns(state: CardState, today: date) -> str:

@@ -17,6 +17,7 @@ from fatutor.deck.model import Card, Deck, Place, Term
 from fatutor.desk import Desk
 from fatutor.errors import FatutorError
 from fatutor.store.records import DemoRun
+from fatutor.study import sheet
 from fatutor.study.drill import Drill
 from fatutor.ui.editor import open_editor
 from fatutor.ui.keys import actions
@@ -122,14 +123,14 @@ class FatutorApp(App[None]):
 
         try:
             drill = self.desk.drill()
-            card = drill.undo()
+            undone = drill.undo()
         except FatutorError as reason:
             screen.say(reason)
             return
-        if card is None:
-            screen.say("nothing to undo")
-        else:
+        if undone is not None and drill.turn is not None and drill.turn.card.id == undone.card:
             self.push_screen(DrillScreen(drill))
+        else:
+            screen.say(sheet.taken_back(undone))
 
     def show_summary(self, drill: Drill) -> None:
         from fatutor.ui.screens.summary import SummaryScreen

@@ -98,6 +98,22 @@ class TestRuns:
         store.link_run(run.id, commitment=given.id)
         assert store.runs() == [replace(run, entry=entry.id, commitment=given.id)]
 
+    def test_an_answer_and_a_commitment_bring_their_runs_along(
+        self, store: Store, run: DemoRun, given: Commitment, learner
+    ) -> None:
+        other = replace(run, id="2")
+        store.add_run(run)
+        store.add_run(other)
+        entry = learner.grades("a", CardState(), 4)
+        store.append(entry, [run.id])
+        store.commit(given, [other.id])
+        assert store.runs() == [replace(run, entry=entry.id), replace(other, commitment=given.id)]
+
+    def test_an_answer_whose_evidence_is_missing_is_not_kept_by_halves(self, store: Store, learner) -> None:
+        with pytest.raises(StoreError, match="no demo run nothing is stored"):
+            store.append(learner.grades("a", CardState(), 4), ["nothing"])
+        assert list(store.entries()) == [] and store.facts().states == {}
+
     def test_a_link_moves_to_the_answer_given_after_an_undo(
         self, store: Store, run: DemoRun, learner
     ) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from fatutor.desk import Desk
 from fatutor.errors import FatutorError
+from fatutor.store.records import DemoRun
 
 
 def statuses(desk: Desk) -> list[str]:
@@ -34,6 +35,20 @@ def test_a_commitment_is_for_good(desk: Desk) -> None:
     assert lesson.commitment is not None and lesson.commitment.text == "first"
     with pytest.raises(FatutorError, match="this gate has its answer"):
         lesson.commit("second")
+
+
+def test_runs_before_and_after_the_commitment_are_evidence_for_it(desk: Desk, clock) -> None:
+    lesson = desk.lesson(desk.library.beats[0])
+    before, after = (DemoRun(id=name, demo="bytes-moved", at=clock.now()) for name in ("before", "after"))
+    desk.store.add_run(before)
+    lesson.evidence(before)
+    commitment = lesson.commit("my words")
+    desk.store.add_run(after)
+    lesson.evidence(after)
+    assert {run.id: run.commitment for run in desk.store.runs()} == {
+        "before": commitment.id,
+        "after": commitment.id,
+    }
 
 
 def test_two_windows_at_one_gate_the_second_is_told(make_desk) -> None:

@@ -86,7 +86,7 @@ def test_undo_reaches_back_over_a_restart(make_desk: Callable[..., Desk]) -> Non
     drill = again.drill()
     for card in reversed(done):
         undone = drill.undo()
-        assert undone is not None and undone.id == card
+        assert undone is not None and undone.card == card
         assert drill.turn is not None and drill.turn.card.id == card
         assert drill.phase is Phase.PROMPT
     assert drill.undo() is None
@@ -194,3 +194,117 @@ def test_whatever_is_done_a_replay_of_the_log_gives_what_is_stored(make_desk, tm
         pass
     assert desk.store.facts().states == {}
     desk.close()
+
+
+def test_a_flag_is_taken_back_where_it_stands(desk: Desk, clock) -> None:
+    drill = desk.drill()
+    card = answer(drill)
+    turn = drill.turn
+    drill.flag()
+    undone = drill.undo()
+    assert undone is not None and (undone.kind, undone.card) == (EntryKind.FLAG, card)
+    assert drill.turn is turn and drill.phase is Phase.REVEALED  # the answer still stands
+    assert drill.grade(4, 3).entry.after.flagged is False
+
+
+def test_undoing_the_flag_of_another_card_leaves_the_table_alone(desk: Desk) -> None:
+    drill = desk.drill()
+    drill.flag()
+    flagged = drill.bury().id
+    drill.undo()  # the bury
+    finish(drill)
+    turn = drill.turn
+    drill.undo()  # the grade
+    assert drill.turn is not None and drill.turn.card.id == flagged
+    drill.suspend()
+    drill.undo()
+    undone = drill.undo()
+    assert undone is not None and undone.kind is EntryKind.FLAG
+    assert drill.turn.card.id == flagged and drill.turn is not turn
+    assert drill.undo() is None
+
+
+def test_a_card_whose_deck_is_gone_is_taken_back_all_the_same(make_desk, decks) -> None:
+    desk = make_desk()
+    while (first := desk.drill()).turn and first.turn.card.id != "written":
+        first.bury()
+    drill = desk.drill()
+    finish(drill)
+    desk.close()
+    deck = decks / "plain.md"
+    deck.write_text(deck.read_text("utf-8").replace("id=written", "id=renamed"), "utf-8")
+    again = make_desk()
+    drill = again.drill()
+    turn = drill.turn
+    undone = drill.undo()
+    assert undone is not None and undone.card == "written"
+    assert drill.turn is turn
+    assert "written" not in again.store.facts().states
+
+
+def test_cards_that_another_fatutor_has_answered_meanwhile_are_not_asked_again(make_desk) -> None:
+    one, two = make_desk(), make_desk()
+    first, second = one.drill(), two.drill()
+    done = {finish(first), finish(first)}
+    answer(second)
+    with pytest.raises(FatutorError, match="another fatutor"):
+        second.grade(4, 3)
+    asked = set()
+    while second.turn is not None:
+        asked.add(finish(second))
+    assert asked == set(ANSWERS) - done
+    assert {entry.kind for entry in one.store.entries()} == {EntryKind.REVIEW}
+
+
+def test_the_day_of_relearning_ends_with_the_day(desk: Desk, clock) -> None:
+    drill = desk.drill()
+    hard = finish(drill, 5)
+    drill.undo()
+    assert finish(drill, 3) == hard
+    clock.forward(hours=14)  # 04:05 on Monday: it is due on Monday as well, now as a review
+    while drill.turn is not None and drill.turn.card.id != hard:
+        finish(drill)
+    assert drill.turn is not None and drill.turn.kind is EntryKind.REVIEW
+
+
+def test_a_clock_set_back_over_midnight_does_not_turn_the_day_back(desk: Desk, clock) -> None:
+    drill = desk.drill()
+    clock.forward(hours=14)
+    finish(drill)  # shown on Sunday
+    finish(drill)  # shown on Monday
+    clock.instant -= timedelta(days=1)
+    finish(drill)
+    finish(drill)
+    days = [entry.study_day for entry in desk.store.entries()]
+    assert days == sorted(days)
+    while drill.undo() is not None:
+        pass
+    assert drill.turn is not None and drill.turn.day == SUNDAY  # what was wrong is undone, the day is right
+
+
+def test_edited_decks_are_taken_up_and_what_was_answered_stays(desk: Desk, decks) -> None:
+    drill = desk.drill()
+    while drill.turn is not None and drill.turn.card.id != "ridge":
+        drill.bury()
+    answer(drill)
+    for point in range(3):
+        drill.tick(point)
+    deck = decks / "plain.md"
+    text = deck.read_text("utf-8").replace("- gives 156\n", "").replace("It is 156", "It is about 156")
+    deck.write_text(text, "utf-8")
+    turn = drill.turn
+    drill.reread(desk.reload())
+    assert drill.turn is turn and turn is not None and turn.card.answer == "It is about 156 FLOP/B."
+    assert (turn.ticked, drill.phase) == ({0, 1}, Phase.REVEALED)
+    assert drill.grade(4, 3).entry.digest == desk.library.cards["ridge"].digest
+
+
+def test_a_card_that_an_edit_breaks_leaves_the_table(desk: Desk, decks) -> None:
+    drill = desk.drill()
+    assert drill.turn is not None
+    broken = drill.turn.card.id
+    deck = decks / "plain.md"
+    deck.write_text(deck.read_text("utf-8").replace(f"id={broken} kind", f"id={broken} sort"), "utf-8")
+    drill.reread(desk.reload())
+    assert drill.turn is not None and drill.turn.card.id != broken
+    assert list(desk.store.entries()) == []

@@ -244,12 +244,12 @@ class DrillScreen(BaseScreen):
 
     def action_undo(self) -> None:
         try:
-            card = self.drill.undo()
+            undone = self.drill.undo()
         except FatutorError as reason:
             self.say(reason)
             return
         self.deal()
-        self.say("taken back; answer it again" if card else "nothing left to undo")
+        self.say(sheet.taken_back(undone))
 
     def action_suspend_card(self) -> None:
         self._put_away(self.drill.suspend, "suspended until you resume it; u takes that back")

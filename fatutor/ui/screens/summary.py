@@ -72,11 +72,11 @@ class SummaryScreen(BaseScreen):
 
     def action_undo(self) -> None:
         try:
-            card = self.drill.undo()
+            undone = self.drill.undo()
         except FatutorError as reason:
             self.say(reason)
             return
-        if card is None:
-            self.say("nothing left to undo")
+        if self.drill.turn is None:
+            self.say(sheet.taken_back(undone))
         else:
             self.app.back_to_drill(self.drill)
