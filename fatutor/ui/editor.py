@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -21,13 +21,12 @@ COLON_LINE = frozenset({"hx", "helix", "subl", "zed"})
 
 def command(place: Place, environ: Mapping[str, str]) -> list[str]:
     """The editor's command line. Raises FatutorError where no editor is named."""
-    editor = environ.get("VISUAL") or environ.get("EDITOR")
-    if not editor:
-        raise FatutorError("no editor is named", f"set EDITOR, or open {place} yourself")
     try:
-        words = shlex.split(editor)
+        words = shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or "")
     except ValueError as error:
         raise FatutorError(f"EDITOR cannot be read: {error}", "close its quotes") from error
+    if not words:
+        raise FatutorError("no editor is named", f"set EDITOR, or open {place} yourself")
     name = Path(words[0]).name
     if name in PLUS_LINE:
         return [*words, f"+{place.line}", place.path]
@@ -40,15 +39,25 @@ def command(place: Place, environ: Mapping[str, str]) -> list[str]:
 
 def open_editor(
     place: Place, environ: Mapping[str, str], suspend: Callable[[], AbstractContextManager[None]]
-) -> None:
-    """Hand the terminal to the editor until it ends. Raises FatutorError where it cannot be run."""
+) -> int:
+    """Hand the terminal to the editor until it ends, and return its exit code.
+
+    Raises FatutorError where it cannot be run.
+    """
     words = command(place, environ)
     try:
         with suspend():
-            subprocess.run(words, check=False, env=dict(environ))
+            code = _run(words, environ)  # must not raise: the terminal would not come back
     except SuspendNotSupported as error:
         raise FatutorError("this terminal cannot be handed to an editor", f"open {place} yourself") from error
-    except OSError as error:
-        raise FatutorError(
-            f"{words[0]} could not be started", "set EDITOR to an editor that is installed"
-        ) from error
+    if code is None:
+        raise FatutorError(f"{words[0]} could not be started", "set EDITOR to an editor that is installed")
+    return code
+
+
+def _run(words: Sequence[str], environ: Mapping[str, str]) -> int | None:
+    """The editor's exit code; None where it cannot be started."""
+    try:
+        return subprocess.run(words, check=False, env=dict(environ)).returncode
+    except OSError:
+        return None

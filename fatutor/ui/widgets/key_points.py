@@ -10,9 +10,8 @@ from textual.message import Message
 from textual.widget import Widget
 
 from fatutor.deck.model import KeyPoint
+from fatutor.text.page import Page
 from fatutor.ui.render import Prose, laid_out, to_content
-
-INDENT = 8  # " ▸[x] 1  "
 
 
 class KeyPoints(Widget):
@@ -52,9 +51,9 @@ class KeyPoints(Widget):
         for i in range(len(self._points)):
             mark = "x" if i in self._ticked else " "
             here = "▸" if i == self.cursor else " "
-            head = Content.assemble((here, "$accent"), f"[{mark}] ", (f"{i + 1}  ", "dim"))
+            head = Content.assemble((here, "$accent"), f"[{mark}] ", (f"{i + 1:>{self._digits}}  ", "dim"))
             for row, line in enumerate(to_content(self._text(i)).split("\n", allow_blank=True)):
-                lines.append((head if not row else Content(" " * (INDENT - 1))) + line)
+                lines.append((head if not row else Content(" " * self._indent)) + line)
         return Content("\n").join(lines)
 
     def on_click(self, event: events.Click) -> None:
@@ -68,8 +67,17 @@ class KeyPoints(Widget):
                 self.post_message(self.Picked(i))
                 return
 
-    def _text(self, point: int, width: int | None = None):
+    @property
+    def _digits(self) -> int:
+        return len(str(len(self._points)))
+
+    @property
+    def _indent(self) -> int:
+        """The cells before a point's text: `▸[x] 1  `."""
+        return 7 + self._digits
+
+    def _text(self, point: int, width: int | None = None) -> Page:
         measure = min(width if width is not None else self.content_size.width, Prose.MEASURE)
         key_point = self._points[point]
         note = " · *critical*" if key_point.critical else ""
-        return laid_out(key_point.text + note, max(1, measure - INDENT + 1))
+        return laid_out(key_point.text + note, max(1, measure - self._indent))
