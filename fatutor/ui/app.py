@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from rich.text import Text
 from textual.app import App
+from textual.events import Event, Key
 
 from fatutor.crash import told
 from fatutor.deck.model import Card, Deck, Place, Term
@@ -47,6 +48,9 @@ class FatutorApp(App[None]):
 
     def on_mount(self) -> None:
         wanted = theme_name(self.desk.settings.theme, self._environ)
+        # Textual has read TEXTUAL_THEME before our themes were registered, and takes no notice of a name it
+        # holds already.
+        self.set_reactive(App.theme, "")
         self.theme = wanted if wanted in self.available_themes else OWN[0].name
         self.push_screen(TodayScreen())
         if self._open_on == "learn":
@@ -57,6 +61,12 @@ class FatutorApp(App[None]):
         # The database layer takes half a second to import: do it while the first screen is being read.
         warm_up = threading.Thread(target=self.desk.warm_up, daemon=True)
         self.set_timer(0.5, warm_up.start)
+
+    async def on_event(self, event: Event) -> None:
+        """The next key clears the news, whatever takes the key."""
+        if isinstance(event, Key) and not event.is_forwarded and isinstance(self.screen, BaseScreen):
+            self.screen.hush()
+        await super().on_event(event)
 
     def _leave_cleanly(self) -> None:
         """A closed pane or a kill restores the terminal and ends a running demo."""
@@ -171,17 +181,23 @@ class FatutorApp(App[None]):
     def tell(self, news: str | FatutorError) -> None:
         screen = self.screen
         if isinstance(screen, BaseScreen):
-            screen.say(news)
+            # A screen that was pushed just now has no line to say it on yet.
+            screen.say(news) if screen.is_mounted else screen.call_later(screen.say, news)
         else:
             self.notify(str(news), markup=False)
 
     # -- the world outside --------------------------------------------------------------------------
 
     def edit(self, place: Place, then: Callable[[], None]) -> None:
-        """Open a deck in the learner's editor, then take up what changed."""
+        """Open a deck in the learner's editor, then take up what changed, and say what an edit broke."""
         try:
-            open_editor(place, self._environ, self.suspend)
+            code = open_editor(place, self._environ, self.suspend)
         except FatutorError as reason:
             self.tell(reason)
             return
         then()
+        broken = [f for f in self.desk.library.faults if f.place.path == place.path and not f.warning]
+        if broken:
+            self.tell(str(broken[0]))
+        elif code:
+            self.tell(f"the editor ended with code {code}")

@@ -92,4 +92,5 @@ class BaseScreen(Screen[None]):
         line.display = bool(str(news))
 
     def hush(self) -> None:
-        self.query_one("#news", Static).display = False
+        for line in self.query("#news"):  # none before the screen is composed
+            line.display = False

@@ -1,0 +1,78 @@
+"""What holds on every screen: news, themes, and text that is never lost at the edge."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from textual.app import App, ComposeResult
+
+from fatutor.deck.model import KeyPoint
+from fatutor.ui.app import FatutorApp
+from fatutor.ui.widgets.key_points import KeyPoints
+
+
+def test_the_next_key_clears_the_news(desk, sit) -> None:
+    async def scene(seat) -> None:
+        await seat.press("u")
+        seat.expect("nothing")
+        await seat.press("down")
+        assert not seat.shows("nothing")
+
+    sit(desk, scene)
+
+
+def test_a_letter_typed_into_a_box_clears_the_news_too(desk, sit) -> None:
+    async def scene(seat) -> None:
+        await seat.press("l", "enter", "a", "ctrl+j")
+        seat.expect("an empty answer commits nothing")
+        await seat.press("h")
+        assert not seat.shows("an empty answer commits nothing")
+
+    sit(desk, scene)
+
+
+@pytest.mark.parametrize(
+    ("named", "background"),
+    [("fatutor-light", "#faf9f6"), ("light", "#faf9f6"), ("", "#14161a"), ("no-such-theme", "#14161a")],
+)
+def test_the_theme_named_is_the_theme_drawn(desk, monkeypatch, named, background) -> None:
+    # Textual reads TEXTUAL_THEME when it is imported, and hands the name to every app before it starts.
+    monkeypatch.setattr(App.theme, "_default", named or "textual-dark")
+
+    async def look() -> str:
+        app = FatutorApp(desk, {"TEXTUAL_THEME": named})
+        async with app.run_test() as pilot:
+            await pilot.pause()
+            return app.screen.styles.background.hex.lower()
+
+    assert asyncio.run(look()) == background
+
+
+class Points(App[None]):
+    def __init__(self, *texts: str) -> None:
+        super().__init__()
+        self.points = [KeyPoint(text, critical=False) for text in texts]
+
+    def compose(self) -> ComposeResult:
+        yield KeyPoints()
+
+    def on_mount(self) -> None:
+        self.query_one(KeyPoints).show(self.points, frozenset())
+
+
+@pytest.mark.parametrize("width", range(24, 50))
+def test_key_points_keep_every_word_at_every_width(width: int) -> None:
+    words = "total FLOPs unchanged and memory per device linear in c and d"
+
+    async def lines() -> list[str]:
+        app = Points(*[words] * 10)
+        async with app.run_test(size=(width, 80)) as pilot:
+            await pilot.pause()
+            strips = app.screen._compositor.render_strips()
+            return [strip.text.rstrip() for strip in strips]
+
+    shown = [line for line in asyncio.run(lines()) if line]
+    heads, texts = [line[:9].strip() for line in shown], [line[9:] for line in shown]
+    assert [head for head in heads if head] == ["▸[ ]  1", *(f"[ ] {i:>2}" for i in range(2, 11))]
+    assert " ".join(texts) == " ".join([words] * 10)
