@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fatutor.deck.hardware import Hardware
     from fatutor.demo.catalogue import Demo
     from fatutor.demo.launcher import Launcher
-    from fatutor.demo.places import Place
+    from fatutor.demo.places import Place, Source
     from fatutor.demo.recordings import Recording
     from fatutor.schedule.log import Entry
     from fatutor.store.records import Commitment, DemoRun
@@ -236,8 +236,16 @@ class Desk:
 
         return places(demo, self.launcher, self.gpu, map(self.remote, self.settings.remotes))
 
+    def sources(self, demo: Demo) -> tuple[Source, ...]:
+        """The places, then the latest recorded run; at least one place, whose run says what is missing."""
+        from fatutor.demo.places import Place
+
+        recording = self.recording(demo.name)
+        found = (*self.places(demo), *([recording] if recording else []))
+        return found or (Place("here", self.launcher),)
+
     def recording(self, demo: str) -> Recording | None:
-        """The latest recorded run of it. Raises FatutorError for a recording that cannot be read."""
+        """The latest recorded run of it."""
         from fatutor.demo.recordings import recorded
 
         return recorded(demo, self._recordings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -40,8 +41,11 @@ class Recording:
 
 
 def recordings(folder: Path) -> tuple[Recording, ...]:
-    """Those in `folder`, the newest first. Raises FatutorError for a file that is none."""
-    found = [read_recording(path) for path in sorted(folder.glob("*.json"))]
+    """Those in `folder`, the newest first, without the files that cannot be read: they take no run away."""
+    found: list[Recording] = []
+    for path in sorted(folder.glob("*.json")):
+        with suppress(FatutorError):
+            found.append(read_recording(path))
     return tuple(sorted(found, key=lambda recording: recording.date, reverse=True))
 
 

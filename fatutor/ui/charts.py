@@ -1,37 +1,51 @@
-"""Tables and bars in characters: exact values beside every length, readable without colour."""
+"""Tables, bars and curves in characters: exact values beside every length, readable without colour."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
+from fatutor.demo.events import Series
 from fatutor.demo.evidence import Bar, Witnesses
+from fatutor.demo.units import exact, human
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
-HEADS = ("", "you said", "formula", "machine", "")
+HEADS = ("", "you said", "formula", "machine", "", "")
+MOST_POINTS = 12  # bars of one curve; more points are thinned, evenly, ends kept
 
 
 def table(seen: Witnesses, width: int) -> str:
-    """One row a quantity, the numbers right-aligned; stacked where `width` has no room for columns."""
-    rows = [(row.name, row.said, row.formula, row.machine, row.mark) for row in seen.rows]
+    """One row a quantity, the numbers right-aligned; notes where there is room for them.
+
+    Stacked where `width` has no room for columns.
+    """
+    rows = [(row.name, row.said, row.formula, row.machine, row.mark, row.note) for row in seen.rows]
     if not rows:
         return ""
     lines = [HEADS, *rows]
-    widths = [max(cell_len(line[i]) for line in lines) for i in range(5)]
-    if sum(widths) + 10 > width:
+    widths = [max(cell_len(line[i]) for line in lines) for i in range(6)]
+    if sum(widths[:5]) + 10 > width:
         return "\n".join(_stacked(rows))
+    roomy = sum(widths) + 12 <= width
     return "\n".join(
         "  ".join(
-            [_left(line[0], widths[0]), *(_right(line[i], widths[i] + 1) for i in (1, 2, 3)), line[4]]
+            [
+                _left(line[0], widths[0]),
+                *(_right(line[i], widths[i] + 1) for i in (1, 2, 3)),
+                _left(line[4], widths[4]),
+                line[5] if roomy else "",
+            ]
         ).rstrip()
         for line in lines
     )
 
 
-def _stacked(rows: Sequence[tuple[str, str, str, str, str]]) -> list[str]:
+def _stacked(rows: Sequence[tuple[str, str, str, str, str, str]]) -> list[str]:
     lines: list[str] = []
-    for name, *values, mark in rows:
+    for name, *values, mark, _ in rows:
         lines.append(f"{name}  {mark}".rstrip())
         lines += [f"  {head:<9}{value}" for head, value in zip(HEADS[1:4], values, strict=True) if value]
     return lines
@@ -39,14 +53,79 @@ def _stacked(rows: Sequence[tuple[str, str, str, str, str]]) -> list[str]:
 
 def bars(charted: Sequence[Bar], width: int) -> str:
     """Horizontal bars to one scale with their values; an eighth of a cell is the smallest step."""
-    if not charted:
+    longest = max((one.value for one in charted), default=0.0) or 1.0
+    return _drawn([(one.name, one.value / longest, one.label) for one in charted], width)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """From a value to the share of a full bar. `origin` is where a logarithmic one begins, else None."""
+
+    longest: float
+    origin: float | None = None
+
+    def share(self, value: float) -> float:
+        if self.origin is None:
+            return max(0.0, value / self.longest)
+        return math.log(value / self.origin) / math.log(self.longest / self.origin)
+
+
+def scale(charted: Sequence[Series]) -> Scale:
+    """Logarithmic where a law shows: positive values over at least a factor of 8, x over at least 4.
+
+    Its origin is the power of ten below the smallest value, so that every bar has a length.
+    """
+    x = [value for one in charted for value in one.x]
+    y = [value for one in charted for value in one.y]
+    if min(x + y) > 0 and max(x) / min(x) >= 4 and max(y) / min(y) >= 8:
+        return Scale(max(y), 10.0 ** (math.ceil(math.log10(min(y))) - 1))
+    return Scale(max(y) if max(y) > 0 else 1.0)
+
+
+def curves(series: Sequence[Series], width: int) -> str:
+    """Each series as labelled bars, one for each x. Those in the same units share a scale."""
+    drawn = [one for one in series if one.x]
+    blocks: list[str] = []
+    for one in drawn:
+        fellows = [other for other in drawn if (other.x_unit, other.y_unit) == (one.x_unit, one.y_unit)]
+        by = scale(fellows)
+        points = [
+            (exact(x, ""), by.share(y), exact(y, one.y_unit)) for x, y in (zip(one.x, one.y, strict=True))
+        ]
+        blocks.append(f"{_caption(one, by)}\n{_drawn(_thinned(points), width)}")
+    return "\n\n".join(blocks)
+
+
+def _caption(one: Series, by: Scale) -> str:
+    """tiled by N · log scale from 10 kB · grows like N^1.9"""
+    x = one.x_unit or "x"
+    words = [f"{one.name} by {x}"]
+    if by.origin is not None:
+        words.append(f"log scale from {human(by.origin, one.y_unit)}")
+        if one.x[0] != one.x[-1]:
+            power = math.log(one.y[-1] / one.y[0]) / math.log(one.x[-1] / one.x[0])
+            words.append(f"goes like {x}^{power:.2f}")
+    if len(one.x) > MOST_POINTS:
+        words.append(f"{MOST_POINTS} of {len(one.x)} points")
+    return " · ".join(words)
+
+
+def _thinned(points: Sequence[tuple[str, float, str]]) -> list[tuple[str, float, str]]:
+    last = len(points) - 1
+    if last < MOST_POINTS:
+        return list(points)
+    return [points[round(i * last / (MOST_POINTS - 1))] for i in range(MOST_POINTS)]
+
+
+def _drawn(rows: Sequence[tuple[str, float, str]], width: int) -> str:
+    """Rows of a name, the share of a full bar, and a label, in at most `width` cells where names allow it."""
+    if not rows:
         return ""
-    names = max(cell_len(one.name) for one in charted)
-    labels = max(cell_len(one.label) for one in charted)
+    labels = max(cell_len(label) for _, _, label in rows)
+    names = min(max(cell_len(name) for name, _, _ in rows), max(8, width - labels - 12))
     room = max(4, width - names - labels - 4)
-    longest = max(one.value for one in charted) or 1.0
     return "\n".join(
-        f"{_left(one.name, names)}  {length(one.value / longest, room)}  {one.label}" for one in charted
+        f"{_left(_cut(name, names), names)}  {length(share, room)}  {label}" for name, share, label in rows
     )
 
 
@@ -54,6 +133,10 @@ def length(share: float, room: int) -> str:
     """A bar of `share` times `room` cells, to the nearest eighth; anything above zero shows."""
     eighths = max(round(share * room * 8), 1 if share > 0 else 0)
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+
+
+def _cut(text: str, cells: int) -> str:
+    return text if cell_len(text) <= cells else set_cell_size(text, cells - 1) + "…"
 
 
 def _left(text: str, cells: int) -> str:

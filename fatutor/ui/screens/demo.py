@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from fatutor.deck.model import AnswerForm, Card
+from fatutor.demo import sheet
 from fatutor.demo.catalogue import Demo
-from fatutor.demo.evidence import Evidence, Witnesses, kept, witnesses
+from fatutor.demo.evidence import Evidence, kept, witnesses
+from fatutor.demo.places import Source
 from fatutor.demo.prediction import Prediction, predict
+from fatutor.demo.recordings import Recording
 from fatutor.demo.run import Run
 from fatutor.errors import FatutorError
 from fatutor.store.records import DemoRun
-from fatutor.ui.charts import bars, table
+from fatutor.ui.charts import bars, curves, table
 from fatutor.ui.keys import DEMO, bindings
 from fatutor.ui.render import Prose
 from fatutor.ui.screens.base import BaseScreen
 from fatutor.ui.widgets.speaking import Heading, bar
+
+REDRAW = 0.25
+"""Seconds between two drawings of a run, however fast its events come: what an ssh line carries with ease."""
 
 
 class Stage(Enum):
@@ -35,8 +42,20 @@ class DemoScreen(BaseScreen):
     WHERE = DEMO
     BINDINGS = bindings(DEMO)
 
-    def __init__(self, demo: Demo, card: Card | None, kept: Callable[[DemoRun], None] | None = None) -> None:
-        """`kept` is told of each run once it is stored, so that a review can carry it as evidence."""
+    def __init__(
+        self,
+        demo: Demo,
+        sources: Sequence[Source],
+        card: Card | None,
+        kept: Callable[[DemoRun], None] | None = None,
+        said: str = "",
+    ) -> None:
+        """`sources` are where it can run, one at least; the first is where it runs unless told otherwise.
+
+        `kept` is told of each run once it is stored, so that a review can carry it as evidence.
+
+        `said` is what the learner has answered the card so far: a prediction, if the demo asks for the same.
+        """
         super().__init__()
         self.demo = demo
         self.card = card
@@ -44,17 +63,37 @@ class DemoScreen(BaseScreen):
         self.evidence = Evidence()
         self.prediction: Prediction | None = None
         self.params: Mapping[str, object] = {param.name: param.default for param in demo.params}
+        self.marked = next((param.name for param in sheet.changeable(demo)), "")
+        self.sources = sources
+        self._source = 0
+        self._said = sheet.from_card(demo, card, said)
         self._kept = kept
+        self._run: Run | None = None
+        self._log_open = False
         self._started_at = 0.0
+
+    @property
+    def source(self) -> Source:
+        """Where the next run is made, or was."""
+        return self.sources[self._source]
+
+    @property
+    def recording(self) -> Recording | None:
+        return next((source for source in self.sources if isinstance(source, Recording)), None)
 
     def body(self) -> ComposeResult:
         yield Heading("head")
         with VerticalScroll(id="page", can_focus=False):
+            yield Static(id="origin", markup=False)
             yield Prose(id="question")
+            yield Static(id="sizes", markup=False)
             yield Static(id="progress", markup=False)
             yield Static(id="witnesses", markup=False)
             yield Static(id="bars", markup=False)
+            yield Static(id="curves", markup=False)
             yield Prose(id="verdict")
+            yield Static(id="log", markup=False)
+            yield Static(id="runs", markup=False)
             yield Prose(self.demo.explain, id="explain")
         with Vertical(id="ask"):
             yield Static(id="how", markup=False)
@@ -64,8 +103,11 @@ class DemoScreen(BaseScreen):
         super().on_mount()
         self.hush()
         self.query_one("#number", Input).cursor_blink = False
-        self.query_one("#explain").display = False
+        self._fold()
         self.ask()
+        if isinstance(self.source, Recording):
+            self.say(f"{self.demo.name} needs a GPU and none is here; what it did on one is recorded")
+        self.set_interval(REDRAW, self._follow_along)
 
     # -- predict ------------------------------------------------------------------------------------
 
@@ -73,24 +115,14 @@ class DemoScreen(BaseScreen):
         """The question; nothing runs before it has an answer."""
         self.stage = Stage.PREDICT
         self.evidence = Evidence()
-        self.query_one("#head", Heading).show(self.demo.name, self.sizes())
         number = self.demo.form is AnswerForm.NUMBER
-        choices = "\n".join(f"{i}. {choice}" for i, choice in enumerate(self.demo.choices, 1))
-        self.query_one("#question", Prose).show(f"## {self.demo.claim}\n\n{self.demo.question}\n\n{choices}")
-        self.query_one("#how", Static).update(
-            f"Your prediction in {self.demo.unit or 'plain numbers'}; enter commits it and runs."
-            if number
-            else "Choose; the choice is your prediction, and starts the run."
-        )
+        self.query_one("#question", Prose).show(sheet.question(self.demo))
         box = self.query_one("#number", Input)
         box.display = number
-        box.value = ""
+        box.value = self._said if number else ""
         box.placeholder = f"a number in {self.demo.unit}, with a prefix if you like"
         self.set_focus(box if number else None)
         self.draw()
-
-    def sizes(self) -> str:
-        return " · ".join(f"{name} {value}" for name, value in self.params.items())
 
     def commit(self, typed: str) -> None:
         try:
@@ -100,29 +132,35 @@ class DemoScreen(BaseScreen):
             return
         self.hush()
         self.stage = Stage.RUN
+        self._said = ""
         self.set_focus(None)
         self._started_at = self.desk.time.monotonic()
         self.draw()
-        self.follow()
+        self.follow(self.source)
 
     # -- run ----------------------------------------------------------------------------------------
 
     @work(exclusive=True, exit_on_error=True)
-    async def follow(self) -> None:
+    async def follow(self, source: Source) -> None:
         """Run the demo in its own process; leaving this screen ends it."""
+        self._run = None
         try:
-            async with Run(self.desk.launcher, self.demo.name, self.params, "auto") as run:
-                async for event in run:
+            if isinstance(source, Recording):
+                for event in source.demos[self.demo.name]:
                     self.evidence = self.evidence.after(event)
-                    self.draw()
+            else:
+                async with Run(source.launcher, self.demo.name, self.params, source.device) as run:
+                    self._run = run
+                    async for event in run:
+                        self.evidence = self.evidence.after(event)
         except FatutorError as reason:
-            self.stage = Stage.PREDICT
-            self.say(reason)
             self.ask()
+            self.say(reason)
             return
         self.stage = Stage.VERDICT
-        self.keep()
         self.draw()
+        if not isinstance(source, Recording):
+            self.keep()
 
     def keep(self) -> None:
         """Store the run as evidence; a run that failed is no evidence."""
@@ -137,78 +175,125 @@ class DemoScreen(BaseScreen):
         run = kept(blank, self.prediction, self.evidence)
         try:
             self.desk.store.add_run(run)
+            if self._kept is not None:
+                self._kept(run)
         except FatutorError as reason:
-            self.say(reason)
-            return
-        if self._kept is not None:
-            self._kept(run)
+            self.say(FatutorError(f"this run is not kept: {reason.what}", reason.way_out))
 
     # -- drawing ------------------------------------------------------------------------------------
 
+    def _follow_along(self) -> None:
+        """A run is drawn by the clock and not by its events, which may come by the thousand."""
+        if self.stage is Stage.RUN:
+            self.draw()
+
     def draw(self) -> None:
-        running, over = self.stage is Stage.RUN, self.stage is Stage.VERDICT
-        self.query_one("#ask").display = self.stage is Stage.PREDICT
+        predicting, over = self.stage is Stage.PREDICT, self.stage is Stage.VERDICT
+        recorded = isinstance(self.source, Recording)
+        self.query_one("#ask").display = predicting
+        self.query_one("#how", Static).update(sheet.asking(self.demo, self.source, self._said))
         self.query_one("#question").display = not over
-        progress = self.query_one("#progress", Static)
-        progress.display = running
-        progress.update(self.progress_line())
-        seen = witnesses(self.evidence, self.prediction) if self.prediction is not None else None
-        for name, shown in (
-            ("#witnesses", seen and seen.rows),
-            ("#bars", seen and seen.bars and over),
-            ("#verdict", over),
-        ):
-            self.query_one(name).display = bool(shown) and self.stage is not Stage.PREDICT
-        if seen is not None and self.stage is not Stage.PREDICT:
-            width = max(20, self.size.width - 4)
-            self.query_one("#witnesses", Static).update(Content(table(seen, width)))
-            self.query_one("#bars", Static).update(Content(bars(seen.bars, min(width, 72))))
-            self.query_one("#verdict", Prose).show(verdict(seen))
-            self.query_one("#head", Heading).show(self.demo.name, seen.setting or self.sizes())
+        self._show("#origin", self.source.origin if isinstance(self.source, Recording) else "")
+        changeable = self.stage is not Stage.RUN and not recorded
+        self._show("#sizes", sheet.sizes(self.demo, self.params, self.marked) if changeable else "")
+        self._show("#progress", self.progress_line() if self.stage is Stage.RUN else "")
+        self._show("#log", self.log_lines() if self._log_open else "")
+        self.draw_witnesses()
         self.refresh_keys()
 
+    def draw_witnesses(self) -> None:
+        """The table as far as the run has come; chart and verdict once it is over."""
+        over, width = self.stage is Stage.VERDICT, max(20, self.size.width - 4)
+        setting = f"{self.sizes()} · {self.source.label}".removeprefix(" · ")
+        for name in ("#witnesses", "#bars", "#curves", "#verdict"):
+            self.query_one(name).display = False
+        if self.prediction is not None and self.stage is not Stage.PREDICT:
+            seen = witnesses(self.evidence, self.prediction, self.whereabouts())
+            self._show("#witnesses", table(seen, width))
+            if over:
+                self._show("#bars", bars(seen.bars, min(width, 72)))
+                self._show("#curves", curves(seen.series, min(width, 72)))
+                self.query_one("#verdict", Prose).show(sheet.verdict(seen, self.recorded_line()))
+                self.query_one("#verdict").display = True
+            setting = seen.setting or setting
+        self.query_one("#head", Heading).show(self.demo.name, setting)
+
+    def _show(self, name: str, text: str) -> None:
+        """Text into a Static, which takes no room where there is none."""
+        static = self.query_one(name, Static)
+        static.display = bool(text)
+        static.update(Content(text))
+
+    def sizes(self) -> str:
+        source = self.source
+        params = source.params(self.demo.name) if isinstance(source, Recording) else self.params
+        return " · ".join(f"{name} {value}" for name, value in params.items())
+
+    def whereabouts(self) -> str:
+        """What to add to a device's name: which machine it is in, or that this is an old run."""
+        if isinstance(self.source, Recording):
+            return f", {self.source.date}, recorded"
+        return self.source.launcher.at
+
+    def recorded_line(self) -> str:
+        """What was recorded, beside a run of today."""
+        recording = self.recording
+        if recording is None or recording is self.source:
+            return ""
+        return sheet.recorded_line(self.demo.name, recording)
+
     def progress_line(self) -> str:
-        """How far, how fast, how long still: `━━━━━───── 4 of 8 tiles · 2 s left`."""
+        """How far, how long still, how fast: `━━━━━───── 4 of 8 tiles · 2 s left · 1.3 a second`."""
+        passed = self.desk.time.monotonic() - self._started_at
         told = self.evidence.progress
         if told is None:
-            return "starting …"
-        passed = self.desk.time.monotonic() - self._started_at
-        if not told.total:
-            return f"{told.note or 'running'} · {passed:.0f} s"
-        share = min(1.0, told.done / told.total)
-        left = f" · {passed * (1 - share) / share:.0f} s left" if share > 0.1 and passed > 1 else ""
-        return f"{bar(share, 20)} {told.done:g} of {told.total:g} {told.note}{left}"
+            return f"starting {self.source.label} … {passed:.0f} s"
+        line = sheet.pace(told, passed)
+        return f"{bar(min(1.0, told.done / told.total), 20)} {line}" if told.total else line
+
+    def log_lines(self) -> str:
+        lines = self._run.log if self._run else ()
+        return "\n".join(("It printed", *lines) if lines else ("It printed nothing.",))
 
     # -- keys ---------------------------------------------------------------------------------------
 
     def allowed(self, method: str) -> bool:
-        predicting, over = self.stage is Stage.PREDICT, self.stage is Stage.VERDICT
+        predicting, running = self.stage is Stage.PREDICT, self.stage is Stage.RUN
         number = self.demo.form is AnswerForm.NUMBER
         match method:
-            case "digit":
+            case "choose":
                 return predicting and not number
             case "write":
                 return predicting and number and not self.typing
             case "commit":
-                return predicting and number
+                return predicting and (number or bool(self._said))
             case "again" | "explain":
-                return over
+                return self.stage is Stage.VERDICT
             case "vary":
-                return over and any(len(param.values) > 1 for param in self.demo.params)
+                return not running and bool(self.marked) and not isinstance(self.source, Recording)
+            case "mark":
+                return self.allowed("vary") and len(sheet.changeable(self.demo)) > 1
+            case "elsewhere":
+                return not running and len(self.sources) > 1
+            case "show_log":
+                return not predicting and not isinstance(self.source, Recording)
+            case "show_runs":
+                return not running
             case "cancel":
-                return self.stage is Stage.RUN
+                return running
         return True
 
     def action_write(self) -> None:
         self.set_focus(self.query_one("#number", Input))
 
     def action_commit(self) -> None:
-        self.commit(self.query_one("#number", Input).value)
+        number = self.demo.form is AnswerForm.NUMBER
+        self.commit(self.query_one("#number", Input).value if number else self._said)
 
     def on_input_submitted(self) -> None:
         self.action_commit()
 
-    def action_digit(self, key: str) -> None:
+    def action_choose(self, key: str) -> None:
         self.commit(key)
 
     def action_cancel(self) -> None:
@@ -217,40 +302,59 @@ class DemoScreen(BaseScreen):
         self.say("stopped; nothing was kept")
 
     def action_again(self) -> None:
-        self.query_one("#explain").display = False
+        self._fold()
+        self.hush()
         self.ask()
 
     def action_vary(self) -> None:
-        """The next value of the first parameter that has several; the prediction starts anew."""
-        for param in self.demo.params:
-            if len(param.values) > 1:
-                at = (
-                    param.values.index(self.params[param.name])
-                    if self.params[param.name] in param.values
-                    else -1
-                )
-                self.params = {**self.params, param.name: param.values[(at + 1) % len(param.values)]}
-                break
+        """The next value of the marked size; the prediction starts anew."""
+        param = next(param for param in self.demo.params if param.name == self.marked)
+        now = self.params[param.name]
+        at = param.values.index(now) if now in param.values else -1
+        self.params = {**self.params, param.name: param.values[(at + 1) % len(param.values)]}
         self.action_again()
 
+    def action_mark(self) -> None:
+        """Which size the next key changes."""
+        names = [param.name for param in sheet.changeable(self.demo)]
+        self.marked = names[(names.index(self.marked) + 1) % len(names)]
+        self.draw()
+
+    def action_elsewhere(self) -> None:
+        """The next place to run; the prediction starts anew."""
+        self._source = (self._source + 1) % len(self.sources)
+        self.action_again()
+        self.say(f"now: {self.source.label}")
+
     def action_explain(self) -> None:
-        explain = self.query_one("#explain")
-        explain.display = not explain.display
-        if explain.display:
-            self.call_after_refresh(explain.scroll_visible, top=True, animate=False)
+        self._unfold(self.query_one("#explain"))
 
-    def action_move(self, by: int) -> None:
-        self.query_one("#page", VerticalScroll).scroll_relative(y=by, animate=False)
+    def action_show_log(self) -> None:
+        self._log_open = not self._log_open
+        self.draw()
+        if self._log_open:
+            self.call_after_refresh(self.query_one("#log").scroll_visible, top=True, animate=False)
 
-    def action_page(self, by: int) -> None:
-        page = self.query_one("#page", VerticalScroll)
-        page.scroll_relative(y=by * max(1, page.size.height - 2), animate=False)
+    def action_show_runs(self) -> None:
+        try:
+            runs = self.desk.runs(self.demo.name)
+        except FatutorError as reason:
+            self.say(reason)
+            return
+        shown = self.query_one("#runs", Static)
+        shown.update(Content(sheet.history(runs, self.desk.time.clock.zone)))
+        self._unfold(shown)
+
+    def _unfold(self, part: Widget) -> None:
+        part.display = not part.display
+        if part.display:
+            self.call_after_refresh(part.scroll_visible, top=True, animate=False)
+
+    def _fold(self) -> None:
+        """Put away what was looked at on demand."""
+        self._log_open = False
+        for name in ("#explain", "#runs"):
+            self.query_one(name).display = False
 
     def on_resize(self) -> None:
         self.draw()
-
-
-def verdict(seen: Witnesses) -> str:
-    """Below the numbers: the verdict, how near the prediction was, and what this device cannot show."""
-    parts = [f"**{seen.verdict}**" if seen.verdict else "", seen.comparison, seen.derivation, seen.limits]
-    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,114 @@
+"""What a demo screen says in words: the question, the sizes, where it runs, the verdict. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import tzinfo
+
+from fatutor.deck.model import AnswerForm, Card
+from fatutor.demo.catalogue import Demo, Param
+from fatutor.demo.events import Progress, Result
+from fatutor.demo.evidence import Witnesses
+from fatutor.demo.history import lines
+from fatutor.demo.places import Source
+from fatutor.demo.prediction import carried
+from fatutor.demo.recordings import Recording
+from fatutor.demo.units import human
+from fatutor.store.records import DemoRun
+
+MOST_RUNS = 20
+
+
+def question(demo: Demo) -> str:
+    """The claim, the question and its choices, as Markdown."""
+    choices = "\n".join(f"{place}. {choice}" for place, choice in enumerate(demo.choices, 1))
+    return f"## {demo.claim}\n\n{demo.question}\n\n{choices}"
+
+
+def asking(demo: Demo, source: Source, carried_over: str) -> str:
+    """How to answer, and what that sets off."""
+    number = demo.form is AnswerForm.NUMBER
+    sets_off = "shows the recorded run" if isinstance(source, Recording) else "runs"
+    if carried_over:
+        key = "enter" if number else f"{carried_over} or ctrl+j"
+        return f"Your answer on the card; {key} commits it as your prediction and {sets_off}."
+    if number:
+        return f"Your prediction in {demo.unit or 'plain numbers'}; enter commits it and {sets_off}."
+    return f"Choose; the choice is your prediction, and {sets_off}."
+
+
+def from_card(demo: Demo, card: Card | None, said: str) -> str:
+    """A card's answer as what would be typed here: a number in the demo's terms, or a choice's place.
+
+    Empty where the card asked for something else.
+    """
+    form = card.response.form if card else None
+    if card is None or form is not demo.form or not said.strip():
+        return ""
+    if form is AnswerForm.NUMBER:
+        return carried(said, card.response.unit, demo.unit)
+    options = [choice.text.casefold() for choice in card.response.choices]
+    place = int(said) - 1 if said.isdecimal() else -1
+    same = [choice.casefold() for choice in demo.choices]
+    if 0 <= place < len(options) and options[place] in same:
+        return str(same.index(options[place]) + 1)
+    return ""
+
+
+def changeable(demo: Demo) -> tuple[Param, ...]:
+    """The parameters that have more than one value."""
+    return tuple(param for param in demo.params if len(param.values) > 1)
+
+
+def sizes(demo: Demo, params: Mapping[str, object], marked: str) -> str:
+    """Which sizes there are to try, one line a parameter; `marked` is the one that a key changes."""
+    return "\n".join(
+        f"{'▸' if param.name == marked else ' '} {param.name} {params[param.name]}"
+        f"  of {', '.join(map(str, param.values))}  {param.help}".rstrip()
+        for param in changeable(demo)
+    )
+
+
+def pace(told: Progress, passed: float) -> str:
+    """4 of 8 tiles · 2 s left · 1.3 a second; `passed` are the seconds since the start."""
+    if not told.total:
+        return f"{told.note or 'running'} · {passed:.0f} s"
+    words = [f"{told.done:g} of {told.total:g} {told.note}".rstrip()]
+    share = min(1.0, told.done / told.total)
+    if share > 0.1 and passed > 1:
+        words.append(f"{passed * (1 - share) / share:.0f} s left")
+        words.append(f"{human(told.done / passed, '')} a second")
+    else:
+        words.append(f"{passed:.0f} s")
+    return " · ".join(words)
+
+
+def verdict(seen: Witnesses, recording: str) -> str:
+    """Below the numbers: the verdict, how near the prediction was, a recording, what cannot be shown."""
+    decided = f"**{seen.verdict}**" if seen.verdict else ""
+    return "\n\n".join(filter(None, (decided, seen.comparison, recording, seen.derivation, seen.limits)))
+
+
+def recorded_line(demo: str, recording: Recording) -> str:
+    """What another machine said on its day, for beside the numbers of this one."""
+    result = next((event for event in recording.demos[demo] if isinstance(event, Result)), None)
+    if result is None:
+        return ""
+    size = " · ".join(f"{name} {value}" for name, value in recording.params(demo).items())
+    value = result.formula if result.measured is None else result.measured
+    told = [
+        f"{result.quantity} {human(value, result.unit)}".strip() if value is not None else result.answer,
+        f"{result.verdict}: {result.why}" if result.why else result.verdict,
+    ]
+    return (
+        f"Recorded on {recording.device}, {recording.date}{f', {size}' if size else ''}: {', '.join(told)}."
+    )
+
+
+def history(runs: Sequence[DemoRun], zone: tzinfo | None) -> str:
+    """The latest runs, the newest first."""
+    if not runs:
+        return "No run of this demo is kept yet."
+    shown = runs[: -MOST_RUNS - 1 : -1]
+    head = "Runs so far" if len(runs) <= MOST_RUNS else f"The last {MOST_RUNS} of {len(runs)} runs"
+    return "\n".join([head, *("\n  ".join(lines(run, zone)) for run in shown)])
