@@ -79,6 +79,9 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument(
         "path", nargs="*", type=Path, metavar="PATH", help="files or folders; all decks if none"
     )
+    check.add_argument(
+        "--numbers", action="store_true", help="only list the numbers that no check covers, to look through"
+    )
     check.add_argument("--fix", action="store_true", help="write an id into each card that lacks one")
     check.add_argument("--json", action="store_true", help="one JSON document")
     check.set_defaults(verb=_check)

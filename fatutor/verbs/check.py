@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fatutor.deck import prerequisites
-from fatutor.deck.files import find
+from fatutor.deck.files import find, read_text
 from fatutor.deck.hardware import bundled, read
 from fatutor.deck.library import Library, load
 from fatutor.deck.lint import check as lint
+from fatutor.deck.numbers import uncovered
 from fatutor.deck.stamp import stamp
 from fatutor.errors import FatutorError
 from fatutor.paths import bundle_root
+from fatutor.text.clean import clean_line
 from fatutor.verbs.desk import make_desk
 
 
@@ -26,6 +28,8 @@ def check(arguments: argparse.Namespace) -> int:
             raise FatutorError(f"there is nothing at {root}", "name a Markdown file or a folder of them")
     if not roots:
         roots = list(make_desk(arguments).roots)
+    if arguments.numbers:
+        return _numbers(roots, as_json=arguments.json)
     stamped = _stamp(roots) if arguments.fix else []
     library = load(roots)
     report = lint(library, read(bundled()), _known_demos(), _elsewhere(library, arguments))
@@ -39,6 +43,23 @@ def check(arguments: argparse.Namespace) -> int:
             print(fault)
         print(report.summary)
     return 1 if faults else 0
+
+
+def _numbers(roots: Sequence[Path], *, as_json: bool) -> int:
+    """List the numbers that no check covers. It is no verdict, so the exit code is 0."""
+    found = [
+        number
+        for file in find(roots)[0]
+        if isinstance(text := read_text(file.path), str)
+        for number in uncovered(text, clean_line(str(file.path)))
+    ]
+    if as_json:
+        print(json.dumps({"numbers": [number.as_json() for number in found]}, ensure_ascii=False))
+    else:
+        for number in found:
+            print(number)
+        print(f"{len(found)} numbers that no check covers")
+    return 0
 
 
 def _elsewhere(library: Library, arguments: argparse.Namespace) -> frozenset[str]:
