@@ -110,9 +110,6 @@ class FatutorApp(App[None]):
         else:
             self.push_screen(screen)
 
-    def beat_after(self, deck: Deck) -> Deck | None:
-        return self.desk.beat_after(deck)
-
     def start_drill(self, *decks: Deck) -> None:
         """Drill all that is due, or only what is due of some decks."""
         from fatutor.ui.screens.drill import DrillScreen

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from textual.binding import Binding
 
-TODAY, LEARN, BEAT, DRILL, SUMMARY, DEMO, HELP = "today", "learn", "beat", "drill", "summary", "demo", "help"
+TODAY, LEARN, BEAT, DRILL, SUMMARY, DEMO = "today", "learn", "beat", "drill", "summary", "demo"
 SCREENS = (TODAY, LEARN, BEAT, DRILL, SUMMARY, DEMO)
 
 
@@ -50,37 +50,30 @@ ACTIONS: tuple[Action, ...] = (
     Action("onward", "space", "space", "on", "reveal the prompt in view, or turn the page", _on(BEAT)),
     Action("write", "a", "a", "answer", "write your answer", _on(BEAT, DRILL, DEMO)),
     Action("commit", "ctrl+j", "ctrl+j", "commit", "commit what you typed", _on(BEAT, DRILL, DEMO)),
+    Action("choose('{key}')", "1,2,3,4,5,6", "1-6", "", "choose an answer", _on(DRILL, DEMO)),
     Action(
-        "digit('{key}')",
-        "0,1,2,3,4,5,6",
-        "1-4",
-        "",
-        "grade again, hard, good, easy once revealed; on a choice card, choose",
-        _on(DRILL),
+        "grade('{key}')", "0,1,2,3,4,5", "1-4", "", "again, hard, good, easy (0-5 with six_grades)", _on(DRILL)
     ),
-    Action("digit('{key}')", "1,2,3,4,5,6", "1-6", "", "choose an answer", _on(DEMO, BEAT)),
-    Action(
-        "move(1)", "down,j", "↓ j", "", "next row, key point or line", _on(TODAY, LEARN, DRILL, BEAT, DEMO)
-    ),
-    Action("move(-1)", "up,k", "↑ k", "", "the one before", _on(TODAY, LEARN, DRILL, BEAT, DEMO)),
+    Action("move(1)", "down,j", "↓ j", "", "next row, key point or line", frozenset(SCREENS)),
+    Action("move(-1)", "up,k", "↑ k", "", "the one before", frozenset(SCREENS)),
     Action("page(1)", "pagedown", "pgdn", "", "one page on", frozenset(SCREENS)),
     Action("page(-1)", "pageup", "pgup", "", "one page back", frozenset(SCREENS)),
     Action("tick", "x", "x", "tick", "tick the key point that you said", _on(DRILL)),
     Action("demo", "d", "d", "predict and run", "predict, then run the card's kernel demo", _on(DRILL, BEAT)),
     Action("next_beat", "n", "n", "next beat", "go on to the next beat", _on(BEAT)),
     Action(
-        "undo", "u", "u", "undo", "take back the last grade, as often as you like", _on(TODAY, DRILL, SUMMARY)
+        "undo", "u", "u", "undo", "take back the last thing stored, as often as you like", _on(TODAY, DRILL, SUMMARY)
     ),
     Action("edit", "e", "e", "edit", "open the card in $EDITOR", _on(DRILL, BEAT)),
     Action("terms", "t", "t", "terms", "the terms used here, each explained", _on(DRILL, BEAT)),
-    Action("suspend_card", "s", "s", "suspend", "put the card away until you resume it", _on(DRILL)),
+    Action("suspend_card", "s", "s", "suspend", "put the card away; only u brings it back", _on(DRILL)),
     Action("bury", "b", "b", "bury", "put the card off until tomorrow", _on(DRILL)),
     Action("flag", "f", "f", "flag", "flag the card, or clear its flag", _on(DRILL)),
     Action("again", "r", "r", "run again", "predict and run once more", _on(DEMO)),
     Action("vary", "v", "v", "other size", "try the next size", _on(DEMO)),
     Action("explain", "x", "x", "explain", "the derivation beside the numbers", _on(DEMO)),
     Action("cancel", "c", "c", "cancel", "stop the run", _on(DEMO)),
-    Action("more", "enter", "enter", "go on", "drill on, or back to Today", _on(SUMMARY)),
+    Action("leave", "enter", "enter", "today", "back to Today", _on(SUMMARY)),
     Action("help", "question_mark", "?", "keys", "the keys that work now", frozenset(SCREENS)),
     Action("leave", "q,escape", "q", "back", "back (escape leaves a text box first)", _on(*SCREENS[1:])),
     Action("leave", "q", "q", "quit", "quit; everything is stored", _on(TODAY)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, Static, TextArea
@@ -15,6 +16,7 @@ from fatutor.ui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
     from fatutor.desk import Desk
+    from fatutor.study.overview import BeatLine
     from fatutor.ui.app import FatutorApp
 
 
@@ -76,11 +78,29 @@ class BaseScreen(Screen[None]):
     def action_help(self) -> None:
         self.app.show_help(self)
 
+    def action_move(self, by: int) -> None:
+        """Scroll by lines, where no row or point is there to move to."""
+        self.scroller.scroll_relative(y=by, animate=False)
+
+    def action_page(self, by: int) -> None:
+        self.scroller.scroll_relative(y=by * max(1, self.scroller.size.height - 2), animate=False)
+
+    @property
+    def scroller(self) -> VerticalScroll:
+        """The part of the screen that scrolls; each has one."""
+        return self.query_one(VerticalScroll)
+
     def action_leave(self) -> None:
         if self.typing:
             self.set_focus(None)
         else:
             self.app.pop_screen()
+
+    def open_beat(self, line: BeatLine) -> None:
+        if line.status == "locked":
+            self.say(f"beat {line.beat.number:02d} opens once {line.waits_for} is answered, right or wrong")
+        else:
+            self.app.show_beat(line.deck)
 
     # -- news ---------------------------------------------------------------------------------------
 

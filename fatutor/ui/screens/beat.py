@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static, TextArea
 
-from fatutor.deck.model import AnswerForm, Card
+from fatutor.deck.model import AnswerForm, Card, Deck, Track
 from fatutor.deck.model import Prose as ProseBlock
 from fatutor.errors import FatutorError
 from fatutor.study import sheet, terms
@@ -25,6 +25,7 @@ class BeatScreen(BaseScreen):
     def __init__(self, lesson: Lesson) -> None:
         super().__init__()
         self.lesson = lesson
+        self.follower: Deck | None = None  # the beat that `n` goes on to, once this one is committed
 
     def body(self) -> ComposeResult:
         beat = self.lesson.beat
@@ -47,15 +48,16 @@ class BeatScreen(BaseScreen):
 
     def on_mount(self) -> None:
         beat = self.lesson.beat
-        super().on_mount()
-        self.hush()
         text = self.query_one("#text", TextArea)
         text.cursor_blink = False
         text.text = self.app.drafts.get(beat.gate, "")
+        gate = self.lesson.gate
+        chosen = gate is not None and gate.response.form is AnswerForm.CHOICE
+        wanted = "the number of your choice" if chosen else "it"
         self.query_one("#how", Static).update(
-            "Say it out loud, then write it here. Right or wrong, committing it opens the next beat."
+            f"Say it out loud, then write {wanted} here. Right or wrong, committing opens the next beat."
         )
-        kind = "core" if beat.track == "core" else "deep dive"
+        kind = "core" if beat.track is Track.CORE else "deep dive"
         self.query_one("#head", Heading).show(
             f"{beat.module} · {beat.kind} · {kind}", f"{beat.minutes} min to read"
         )
@@ -73,10 +75,10 @@ class BeatScreen(BaseScreen):
                     changed = "*The card was changed since.*\n\n" if self.lesson.changed else ""
                     yours = f"*You committed, {done.study_day:%d %b %Y}*\n\n{sheet.quoted(done.text)}"
                     block.reveal(f"{changed}{yours}\n\n*The model answer*")
-            follower = self.app.beat_after(self.lesson.deck)
-            onward = (
-                f"**n** goes on to {follower.title}." if follower else "That was the last beat that is open."
-            )
+            self.follower = self.desk.beat_after(self.lesson.deck)
+            onward = "That was the last beat that is open."
+            if self.follower is not None:
+                onward = f"**n** goes on to {self.follower.title}."
             self.query_one("#after", Prose).show(f"---\n\nIts cards have joined the drill. {onward}")
         self.refresh_keys()
 
@@ -92,20 +94,14 @@ class BeatScreen(BaseScreen):
             case "onward":
                 return not self.typing
             case "next_beat":
-                return committed and self.app.beat_after(self.lesson.deck) is not None
-            case "digit":
-                return not committed and self._form is AnswerForm.CHOICE
+                return self.follower is not None
             case "demo":
                 return self._demo_card is not None
         return True
 
     @property
-    def _form(self) -> AnswerForm | None:
-        return self.lesson.gate.response.form if self.lesson.gate else None
-
-    @property
     def _demo_card(self) -> Card | None:
-        """The card whose demo `d` opens: the gate's, else the first in view that has one."""
+        """The card whose demo `d` opens: the gate, else the first one of the beat that has a demo."""
         gate = self.lesson.gate
         if gate is not None and gate.demo is not None:
             return gate
@@ -124,27 +120,14 @@ class BeatScreen(BaseScreen):
             return
         self.action_page(1)
 
-    def action_page(self, by: int) -> None:
-        page = self.query_one("#page", VerticalScroll)
-        page.scroll_relative(y=by * max(1, page.size.height - 2), animate=False)
-
-    def action_move(self, by: int) -> None:
-        self.query_one("#page", VerticalScroll).scroll_relative(y=by, animate=False)
-
     def action_write(self) -> None:
         text = self.query_one("#text", TextArea)
         self.set_focus(text)
         self.query_one("#gate").scroll_visible(animate=False)
 
     def action_commit(self) -> None:
-        self.commit(self.query_one("#text", TextArea).text)
-
-    def action_digit(self, key: str) -> None:
-        self.commit(key)
-
-    def commit(self, typed: str) -> None:
         try:
-            self.lesson.commit(typed)
+            self.lesson.commit(self.query_one("#text", TextArea).text)
         except FatutorError as reason:
             self.say(reason)
             return
@@ -158,9 +141,8 @@ class BeatScreen(BaseScreen):
             self.app.drafts[self.lesson.beat.gate] = changed.text_area.text
 
     def action_next_beat(self) -> None:
-        follower = self.app.beat_after(self.lesson.deck)
-        if follower is not None:
-            self.app.show_beat(follower, instead=True)
+        if self.follower is not None:
+            self.app.show_beat(self.follower, instead=True)
 
     def action_demo(self) -> None:
         card = self._demo_card

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
@@ -23,7 +25,7 @@ ASK = {
     AnswerForm.ALOUD: "Answer out loud.",
     AnswerForm.TEXT: "Say it out loud, then write it down.",
     AnswerForm.NUMBER: "Commit a number; enter commits it.",
-    AnswerForm.CHOICE: "Say why out loud, then choose.",
+    AnswerForm.CHOICE: "Say why out loud, then press the number of your choice.",
 }
 
 
@@ -34,6 +36,7 @@ class DrillScreen(BaseScreen):
     def __init__(self, drill: Drill) -> None:
         super().__init__()
         self.drill = drill
+        self._dealt: Turn | None = None  # what shows now
 
     def body(self) -> ComposeResult:
         yield Heading("head")
@@ -74,7 +77,6 @@ class DrillScreen(BaseScreen):
         self.query_one("#text").display = form is AnswerForm.TEXT
         self.query_one("#reply").display = revealed
         self.query_one("#grades").display = revealed
-        table = self.query_one("#table", VerticalScroll)
         if revealed:
             self.query_one("#answer", Prose).show(sheet.answer(turn, self.desk.hardware))
             self.query_one("#rest", Prose).show(sheet.rest(turn.card))
@@ -84,11 +86,13 @@ class DrillScreen(BaseScreen):
             if not self.has_class("-wide"):
                 self.call_after_refresh(self.query_one("#reply").scroll_visible, top=True, animate=False)
         else:
-            self.query_one("#number", Input).value = ""
-            self.query_one("#text", TextArea).text = ""
-            table.scroll_home(animate=False)
+            if turn is not self._dealt:  # what was typed outlasts an edit of the deck
+                self.query_one("#number", Input).value = ""
+                self.query_one("#text", TextArea).text = ""
+            self.scroller.scroll_home(animate=False)
             box = {AnswerForm.NUMBER: "#number", AnswerForm.TEXT: "#text"}.get(form)
             self.set_focus(self.query_one(box) if box else None)
+        self._dealt = turn
         self.hush()
         if turn.changed:
             self.say("this card was changed since your last review")
@@ -161,8 +165,10 @@ class DrillScreen(BaseScreen):
                 return not revealed and form in (AnswerForm.TEXT, AnswerForm.NUMBER)
             case "write":
                 return not revealed and form in (AnswerForm.TEXT, AnswerForm.NUMBER) and not self.typing
-            case "digit":
-                return revealed or form is AnswerForm.CHOICE
+            case "choose":
+                return not revealed and form is AnswerForm.CHOICE
+            case "grade":
+                return revealed
             case "terms":  # before the reveal they could hint at the answer
                 return revealed
             case "tick":
@@ -196,10 +202,10 @@ class DrillScreen(BaseScreen):
             return
         self.deal()
 
-    def action_digit(self, key: str) -> None:
-        if self.drill.phase is Phase.PROMPT:
-            self.commit(key)
-            return
+    def action_choose(self, key: str) -> None:
+        self.commit(key)
+
+    def action_grade(self, key: str) -> None:
         grade = self.desk.grading_keys.get(int(key))
         if grade is None:
             return
@@ -211,25 +217,20 @@ class DrillScreen(BaseScreen):
         self.deal()
 
     def action_move(self, by: int) -> None:
-        table = self.query_one("#table", VerticalScroll)
         if self.drill.phase is Phase.REVEALED and self.turn.card.key_points:
             points = self.query_one(KeyPoints)
             points.move(by)
-            table.scroll_to_widget(points, animate=False) if by == 0 else self._keep_in_view(points)
+            self._keep_in_view(points)
         else:
-            table.scroll_relative(y=by, animate=False)
+            super().action_move(by)
 
     def _keep_in_view(self, points: KeyPoints) -> None:
-        table = self.query_one("#table", VerticalScroll)
+        table = self.scroller
         line = points.region.y - table.region.y + points.line_of(points.cursor)
         if line < 0:
             table.scroll_relative(y=line, animate=False)
         elif line >= table.size.height - 1:
             table.scroll_relative(y=line - table.size.height + 2, animate=False)
-
-    def action_page(self, by: int) -> None:
-        table = self.query_one("#table", VerticalScroll)
-        table.scroll_relative(y=by * max(1, table.size.height - 2), animate=False)
 
     def action_tick(self) -> None:
         points = self.query_one(KeyPoints)
@@ -252,14 +253,14 @@ class DrillScreen(BaseScreen):
         self.say(sheet.taken_back(undone))
 
     def action_suspend_card(self) -> None:
-        self._put_away(self.drill.suspend, "suspended until you resume it; u takes that back")
+        self._put_away(self.drill.suspend, "put away; u takes that back")
 
     def action_bury(self) -> None:
         self._put_away(self.drill.bury, "put off until tomorrow; u takes that back")
 
-    def _put_away(self, how, news: str) -> None:
+    def _put_away(self, how: Callable[[], Card], news: str) -> None:
         try:
-            card: Card = how()
+            card = how()
         except FatutorError as reason:
             self.say(reason)
             return

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
 from fatutor.errors import FatutorError
-from fatutor.study.overview import BeatLine
+from fatutor.study.overview import BeatLine, ModuleLine
 from fatutor.text.page import layout
 from fatutor.ui.keys import LEARN, bindings
 from fatutor.ui.render import Prose
@@ -20,31 +20,34 @@ class LearnScreen(BaseScreen):
     WHERE = LEARN
     BINDINGS = bindings(LEARN)
 
+    modules: tuple[ModuleLine, ...] = ()
+
     def body(self) -> ComposeResult:
         yield Heading("head")
         with VerticalScroll(id="page", can_focus=False):
             yield Rows("rows")
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.hush()
-
     def on_screen_resume(self) -> None:
-        self.look_again()
-
-    def on_resize(self) -> None:
-        self.look_again()
-
-    def look_again(self) -> None:
+        """The screen shows, for the first time or once more: read what is stored, and draw it."""
+        self.query_one("#head", Heading).show("Learn")
         try:
-            seen = self.desk.overview()
+            self.modules = self.desk.overview().modules
         except FatutorError as trouble:
             self.say(trouble)
             return
+        self.draw()
+        if not self.modules:
+            self.say("none of these decks has beats")
+
+    def on_resize(self) -> None:
+        self.draw()
+
+    def draw(self) -> None:
+        """The cursor stays on its beat; where that has changed, it goes to the next one."""
         rows: list[Row] = []
         width = max(20, min(self.size.width - 4, Prose.MEASURE))
-        nearest: object = None
-        for module in seen.modules:
+        nearest: BeatLine | None = None
+        for module in self.modules:
             rows += [Row(""), Row(module.title, module.progress, look="bold")]
             for line in module.beats:
                 beat = line.beat
@@ -55,17 +58,12 @@ class LearnScreen(BaseScreen):
                 rows += [Row(f"    {text}", look="dim") for text in outcome.split("\n")]
                 if line.status == "next" and nearest is None:
                     nearest = line
-        self.query_one("#head", Heading).show("Learn")
-        self.query_one(Rows).show(rows, at=nearest)
-        if not rows:
-            self.say("none of these decks has beats")
+        table = self.query_one(Rows)
+        stays = table.target is not None and any(row.target == table.target for row in rows)
+        table.show(rows, at=table.target if stays else nearest)
 
     def action_move(self, by: int) -> None:
         self.query_one(Rows).move(by)
-
-    def action_page(self, by: int) -> None:
-        page = self.query_one("#page", VerticalScroll)
-        page.scroll_relative(y=by * max(1, page.size.height - 2), animate=False)
 
     def action_open(self) -> None:
         self.open(self.query_one(Rows).target)
@@ -74,11 +72,5 @@ class LearnScreen(BaseScreen):
         self.open(opened.target)
 
     def open(self, target: object) -> None:
-        if not isinstance(target, BeatLine):
-            return
-        if target.status == "locked":
-            self.say(
-                f"beat {target.beat.number:02d} opens once {target.waits_for} is answered, right or wrong"
-            )
-        else:
-            self.app.show_beat(target.deck)
+        if isinstance(target, BeatLine):
+            self.open_beat(target)

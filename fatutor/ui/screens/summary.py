@@ -29,14 +29,12 @@ class SummaryScreen(BaseScreen):
             yield Prose(id="report")
 
     def on_mount(self) -> None:
-        super().on_mount()
-        self.hush()
         self.query_one("#head", Heading).show("Done for now")
         self.query_one("#report", Prose).show(self.report())
 
     def report(self) -> str:
         if not self.drill.graded:
-            return "Nothing was due.\n\nEvery card is stored as you left it."
+            return "No card was graded.\n\nEvery card is stored as you left it."
         done = summarise(self.drill.graded)
         lines = [
             f"**{done.cards} card{'s' if done.cards != 1 else ''}** in {mm_ss(done.seconds)}, "
@@ -63,9 +61,6 @@ class SummaryScreen(BaseScreen):
                 for ahead, count in done.comes_back
             ]
         return "\n".join(lines)
-
-    def action_more(self) -> None:
-        self.app.home()
 
     def action_leave(self) -> None:
         self.app.home()

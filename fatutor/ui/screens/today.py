@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date, datetime
 
 from textual.app import ComposeResult
@@ -24,17 +25,13 @@ class TodayScreen(BaseScreen):
     WHERE = TODAY
     BINDINGS = bindings(TODAY)
 
+    seen: Overview | None = None  # None until the screen shows, and where nothing could be read
+
     def body(self) -> ComposeResult:
         yield Heading("head")
         with VerticalScroll(id="page", can_focus=False):
             yield Rows("rows")
         yield Static(id="truth", markup=False)
-
-    seen: Overview | None = None
-
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.hush()
 
     def on_screen_resume(self) -> None:
         """The screen shows, for the first time or once more: read what is stored, and draw it."""
@@ -47,7 +44,7 @@ class TodayScreen(BaseScreen):
             return
         self.query_one("#truth", Static).update(self.desk.hardware_truth)
         if self.seen.notes:
-            self.say(self.seen.notes[0])
+            self.say("\n".join(self.seen.notes))
         self.draw()
         self.refresh_keys()
 
@@ -64,10 +61,6 @@ class TodayScreen(BaseScreen):
     def action_move(self, by: int) -> None:
         self.query_one(Rows).move(by)
 
-    def action_page(self, by: int) -> None:
-        page = self.query_one("#page", VerticalScroll)
-        page.scroll_relative(y=by * max(1, page.size.height - 2), animate=False)
-
     def action_open(self) -> None:
         self.open(self.query_one(Rows).target)
 
@@ -78,12 +71,7 @@ class TodayScreen(BaseScreen):
         if target == START:
             self.action_drill()
         elif isinstance(target, BeatLine):
-            if target.status == "locked":
-                self.say(
-                    f"beat {target.beat.number:02d} opens once {target.waits_for} is answered, right or wrong"
-                )
-            else:
-                self.app.show_beat(target.deck)
+            self.open_beat(target)
         elif isinstance(target, Deck):
             self.app.start_drill(target)
 
@@ -104,7 +92,7 @@ def stamp(now: datetime) -> str:
     return f"{now:%a} {now.day} {now:%b} · {now:%H:%M}"
 
 
-def today_rows(seen: Overview, width: int):
+def today_rows(seen: Overview, width: int) -> Iterator[Row]:
     """The rows of Today from what is stored; `width` decides how much of each beat fits."""
     yield Row("")
     yield Row(f"Today   {seen.summary}", countdown(seen.interview_in), look="bold")
