@@ -78,7 +78,8 @@ class PlainDrill:
             return
         self._line("")
         self._page(sheet.answer(turn, self._desk.hardware))
-        self._key_points(drill, turn.card)
+        if not self._key_points(drill, turn.card):
+            return
         self._page(sheet.rest(turn.card))
         self._grade(drill)
 
@@ -99,17 +100,29 @@ class PlainDrill:
             else:
                 return True
 
-    def _key_points(self, drill: Drill, card: Card) -> None:
+    def _key_points(self, drill: Drill, card: Card) -> bool:
+        """Whether the points were ticked; False where another card took the table instead."""
         if not card.key_points:
-            return
+            return True
         self._line("")
         self._line("What did you say?")
         for i, point in enumerate(card.key_points, 1):
             self._page(f"{point.text}{' **(critical)**' if point.critical else ''}", head=f"  {i}  ")
-        said = self._ask("Numbers of the points you said, or enter for none")
-        for word in said.replace(",", " ").split():
-            if word.isascii() and word.isdigit():
-                drill.tick(int(word) - 1)
+        while True:
+            typed = self._ask("Numbers of the points you said, or enter for none")
+            match self._command(drill, typed):
+                case Did.MOVED:
+                    return False
+                case Did.STAYED:
+                    continue
+            said = dict.fromkeys(typed.replace(",", " ").split())
+            known = {str(i): i - 1 for i in range(1, len(card.key_points) + 1)}
+            if wrong := [word for word in said if word not in known]:
+                self._line(f"! there is no point {wrong[0][:20]!r}; type numbers from 1 to {len(known)}")
+                continue
+            for word in said:
+                drill.tick(known[word])
+            return True
 
     def _grade(self, drill: Drill) -> None:
         turn = drill.turn

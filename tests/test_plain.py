@@ -87,3 +87,18 @@ def test_terms_come_with_the_answer(ridge_only: Desk, tmp_path) -> None:
 
 def test_a_card_without_terms_says_so(ridge_only: Desk) -> None:
     assert "No term of the glossary is used here." in drill(ridge_only, "\n\nt\n3\n")
+
+
+def test_points_that_are_not_there_are_told_and_one_named_twice_is_ticked_once(ridge_only: Desk) -> None:
+    shown = drill(ridge_only, "\n1 9\nx\n2, 2 3\n3\n")
+    assert "! there is no point '9'; type numbers from 1 to 3" in shown
+    assert "! there is no point 'x'; type numbers from 1 to 3" in shown
+    assert next(ridge_only.store.entries()).ticked == (1, 2)
+
+
+def test_the_letters_work_at_the_points_too(ridge_only: Desk) -> None:
+    shown = drill(ridge_only, "\nf\n\n1\n\nu\n\nq\n")
+    kinds = [str(entry.kind) for entry in ridge_only.store.entries()]
+    assert kinds == ["flag", "review", "undo"]
+    assert shown.count("What is the ridge of an A100?") == 3
+    assert shown.endswith("0 cards graded.\n1 more for today; start again to go on.\n")

@@ -49,6 +49,9 @@ def _committed(turn: Turn) -> str:
     committed = turn.committed
     assert committed is not None
     verdict = "" if committed.right is None else f"\n\n{'✓' if committed.right else '✗'} {committed.note}"
+    choices = {str(i): choice.text for i, choice in enumerate(turn.card.response.choices, 1)}
+    if committed.text in choices:
+        return f"*You chose*\n\n> {committed.text}\\. {choices[committed.text]}{verdict}"
     return f"*You committed*\n\n{quoted(committed.text)}{verdict}"
 
 

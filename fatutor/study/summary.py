@@ -12,7 +12,10 @@ from fatutor.study.drill import Graded
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """`comes_back` pairs days ahead with cards, nearest first; `seconds` is time spent on cards."""
+    """`comes_back` pairs days ahead with cards, nearest first; `seconds` is time spent on cards.
+
+    `slowest` holds two cards, each with the answer that took it longest.
+    """
 
     cards: int
     grades: int
@@ -33,7 +36,8 @@ def summarise(graded: Sequence[Graded]) -> Summary:
         for answer in last.values()
         if answer.entry.after.due is not None
     )
-    timed = sorted(graded, key=lambda answer: answer.entry.speaking_ms or 0, reverse=True)
+    longest = {answer.card.id: answer for answer in sorted(graded, key=_spoken)}
+    slowest = sorted(longest.values(), key=_spoken, reverse=True)
     return Summary(
         cards=len(last),
         grades=len(graded),
@@ -45,6 +49,10 @@ def summarise(graded: Sequence[Graded]) -> Summary:
         ),
         said=sum(len(answer.entry.ticked) for answer in graded),
         points=sum(len(answer.card.key_points) for answer in graded),
-        slowest=tuple(timed[:2]) if len(last) > 2 else (),
+        slowest=tuple(slowest[:2]) if len(last) > 2 else (),
         comes_back=tuple(sorted(ahead.items())),
     )
+
+
+def _spoken(answer: Graded) -> int:
+    return answer.entry.speaking_ms or 0

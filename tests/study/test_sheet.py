@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fatutor.desk import Desk
 from fatutor.schedule.state import CardState
 from fatutor.study import sheet
 from fatutor.text.page import layout
@@ -15,7 +16,16 @@ from fatutor.text.page import layout
 
 @pytest.mark.parametrize(
     "words",
-    ["a*b*c", "_x_ and $N^2$", "`code` <b> [x](y)", "# no", "1. no list\n- none", "a\n\nb", "end \\", "&amp;"],
+    [
+        "a*b*c",
+        "_x_ and $N^2$",
+        "`code` <b> [x](y)",
+        "# no",
+        "1. no list\n- none",
+        "a\n\nb",
+        "end \\",
+        "&amp;",
+    ],
 )
 def test_quoted_words_are_shown_to_the_letter(words: str) -> None:
     shown = layout(sheet.quoted(words), 60).plain.split("\n")
@@ -39,3 +49,13 @@ def test_a_card_in_relearning_returns_today() -> None:
     today = date(2026, 11, 29)
     assert sheet.returns(CardState(due=date(2026, 11, 30), relearn_on=today), today) == "today"
     assert sheet.returns(CardState(due=date(2026, 12, 5)), today) == "6 d"
+
+
+def test_a_choice_is_shown_with_its_words(desk: Desk) -> None:
+    drill = desk.drill()
+    while drill.turn is not None and drill.turn.card.id != "choice":
+        drill.bury()
+    drill.answer("1")
+    assert drill.turn is not None
+    shown = layout(sheet.answer(drill.turn, desk.hardware), 60).plain.split("\n")
+    assert shown[:5] == ["You chose", "", "▎ 1. the first", "", "✗ not 1; it is 2"]

@@ -41,7 +41,7 @@ class PromptBlock(Vertical):
             return
         self.revealed = True
         self.query_one(".hint").remove()
-        points = "\n".join(f"- {p.text}{' **critical**' if p.critical else ''}" for p in self.card.key_points)
+        points = "\n".join(f"- {p.text}{' · *critical*' if p.critical else ''}" for p in self.card.key_points)
         parts = [
             above,
             self.card.answer,
