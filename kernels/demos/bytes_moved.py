@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kernels.demos import Demo, Param
+from kernels.demos.common import count_standard, count_tiled
 from kernels.measure import traffic
 from kernels.wire import Event, Progress, Result, Row, Series
 
@@ -105,27 +106,12 @@ def _tiled(n: int, rows: int) -> Ledger:
 
 
 def _count_standard(n: int) -> Ledger:
-    import torch
+    from kernels.tiles import Tile
 
-    from kernels import four_kernels
-    from kernels.flash import Tile
-    from kernels.measure.bytes import counting
-
-    q, k, v, o = torch.zeros(4, 1, 1, n, HEAD_DIM, dtype=torch.float16)
-    s, p = torch.zeros(2, 1, 1, n, n, dtype=torch.float16)
-    with counting(Q=q, K=k, V=v, S=s, P=p, O=o) as count:
-        four_kernels.launch(q, k, v, s, p, o, causal=False, scale=HEAD_DIM**-0.5, tile=Tile(TILE, TILE))
-    return count.ledger
+    return count_standard(_problem(n), Tile(TILE, TILE)).bytes
 
 
 def _count_tiled(n: int, rows: int) -> Ledger:
-    import torch
+    from kernels.tiles import Tile
 
-    from kernels import flash
-    from kernels.measure.bytes import counting
-
-    q, k, v, o = torch.zeros(4, 1, 1, n, HEAD_DIM, dtype=torch.float16)
-    L = torch.zeros(1, 1, n)
-    with counting(Q=q, K=k, V=v, O=o, L=L) as count:
-        flash.launch(q, k, v, o, L, causal=False, scale=HEAD_DIM**-0.5, tile=flash.Tile(rows, TILE))
-    return count.ledger
+    return count_tiled(_problem(n), Tile(rows, TILE)).bytes

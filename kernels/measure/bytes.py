@@ -15,7 +15,7 @@ less wherever a cache holds what is asked for again, and depends on the chip.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from typing import Any
@@ -68,13 +68,23 @@ def counting(**tensors: Tensor) -> Iterator[Count]:
     Tensors are on the CPU and do not overlap (ValueError). A kernel that is given a copy is booked under
     `ELSEWHERE`. Raises RuntimeError where kernels are compiled instead of interpreted.
     """
+    count = Count(tensors)
+    with watching(count.add):
+        yield count
+
+
+@contextmanager
+def watching(access: Callable[..., None]) -> Iterator[None]:
+    """Call `access(addresses, itemsize, reads=…, writes=…)` for every access of the kernels launched inside.
+
+    addresses: those of the lanes that take part. Raises RuntimeError where kernels are compiled.
+    """
     if not interpreter.enabled():
         raise RuntimeError(
             "bytes are counted in Triton's interpreter; call kernels.interpreter.enable() first"
         )
     from triton.runtime.interpreter import InterpreterBuilder
 
-    count = Count(tensors)
     # name: where its pointers and its mask stand among the arguments, whether it reads, whether it writes
     accesses = {
         "create_masked_load": (0, 1, True, False),
@@ -85,14 +95,20 @@ def counting(**tensors: Tensor) -> Iterator[Count]:
     with ExitStack() as restore:
         for name, (pointers, mask, reads, writes) in accesses.items():
             original = getattr(InterpreterBuilder, name)
-            watched = _watched(original, count, pointers, mask, reads=reads, writes=writes)
+            watched = _watched(original, access, pointers, mask, reads=reads, writes=writes)
             setattr(InterpreterBuilder, name, watched)
             restore.callback(setattr, InterpreterBuilder, name, original)
-        yield count
+        yield
 
 
 def _watched(
-    original: Any, count: Count, pointers: int, mask: int | None, *, reads: bool, writes: bool
+    original: Any,
+    access: Callable[..., None],
+    pointers: int,
+    mask: int | None,
+    *,
+    reads: bool,
+    writes: bool,
 ) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         handle = args[pointers]
@@ -102,7 +118,7 @@ def _watched(
             lanes = args[mask] if isinstance(args[mask], np.ndarray) else args[mask].data
             addresses = addresses[np.broadcast_to(lanes, addresses.shape)]
         itemsize = max(1, handle.get_element_ty().primitive_bitwidth // 8)
-        count.add(addresses.ravel(), itemsize, reads=reads, writes=writes)
+        access(addresses.ravel(), itemsize, reads=reads, writes=writes)
         return original(self, *args, **kwargs)
 
     return method

@@ -1,0 +1,226 @@
+"""What several demos need: inputs, counts, times, and the words for what a device cannot show.
+
+Nothing here is a demo. Torch is imported inside the functions, as in the demos themselves.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from kernels.measure import traffic
+from kernels.measure.operations import Operations
+from kernels.wire import Progress
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from kernels.measure.clock import Timing
+    from kernels.measure.ledger import Ledger
+    from kernels.measure.roofline import Roofline
+    from kernels.tiles import Tile
+
+COUNTED = (
+    "Counted by the interpreter, on any machine: what the kernel asks for and computes, not what reaches "
+    "DRAM, and no time."
+)
+TIMED = "One GPU, with an empty L2 before each call; another GPU has other rates."
+FP32_ROUNDING = 2.0**-24
+"""A sum of n terms in single precision is off by about √n of these, relative to what it sums."""
+
+
+class Steps:
+    """Progress over a known number of steps: yield `steps.begin(note)` as each begins."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._done = 0
+
+    def begin(self, note: str) -> Progress:
+        self._done += 1
+        return Progress(self._done - 1, self._total, note)
+
+
+def verdict(wrong: Sequence[str]) -> Literal["confirmed", "refuted"]:
+    """Confirmed, unless something went against the claim."""
+    return "refuted" if wrong else "confirmed"
+
+
+def differing(found: Mapping[str, tuple[object, object]]) -> list[str]:
+    """One complaint for each name whose measurement and formula, which must be equal, are not."""
+    return [
+        f"{name} is {measured} and not {formula}"
+        for name, (formula, measured) in found.items()
+        if measured != formula
+    ]
+
+
+def growth(x: Sequence[float], y: Sequence[float]) -> float:
+    """The slope of y over x on logarithmic axes, by least squares: 1 is linear, 2 quadratic."""
+    lx, ly = [math.log(value) for value in x], [math.log(value) for value in y]
+    mx, my = sum(lx) / len(lx), sum(ly) / len(ly)
+    above = sum((a - mx) * (b - my) for a, b in zip(lx, ly, strict=True))
+    return above / sum((a - mx) ** 2 for a in lx)
+
+
+def place(device: str) -> str:
+    """Where tensors live: "cuda", or "cpu" for the interpreter as well."""
+    return "cuda" if device == "cuda" else "cpu"
+
+
+def normal(*shape: int, device: str, dtype: str = "float16", seed: int = 0) -> Tensor:
+    """Standard normal numbers, the same on every device up to the rounding of `dtype`."""
+    import torch
+
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=generator).to(place(device), getattr(torch, dtype))
+
+
+def on_gpu(*shape: int, dtype: str = "bfloat16") -> Tensor:
+    """Standard normal numbers made on the GPU: large tensors whose values do not matter."""
+    import torch
+
+    return torch.randn(shape, device="cuda", dtype=getattr(torch, dtype))
+
+
+def off(answer: Tensor, exact: Tensor) -> float:
+    """The relative error: Frobenius norms, in float64."""
+    exact = exact.double()
+    return float((answer.double() - exact).norm() / exact.norm())
+
+
+def free_bytes(device: str) -> int | None:
+    """Memory that can be had without harm: the GPU's, or this machine's where it says (Linux)."""
+    if device == "cuda":
+        import torch
+
+        return torch.cuda.mem_get_info()[0]
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def taken_bytes(device: str) -> int | None:
+    """Memory in use now: what PyTorch has given out on the GPU, or what this process has resident (Linux)."""
+    if device == "cuda":
+        import torch
+
+        return torch.cuda.memory_allocated()
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What an interpreted call asked memory for, and what it computed."""
+
+    bytes: Ledger
+    operations: Operations
+
+    @property
+    def intensity(self) -> float:
+        """FLOP/B."""
+        return self.operations.flops / self.bytes.total
+
+
+def counted(call: Callable[[], object], **tensors: Tensor) -> Counted:
+    """Run `call` in the interpreter and count it; `tensors` are what it reads and writes, by name."""
+    from kernels.measure import operations
+    from kernels.measure.bytes import counting
+
+    with counting(**tensors) as asked, operations.counting() as done:
+        call()
+    return Counted(asked.ledger, done.total)
+
+
+def count_standard(problem: traffic.Problem, tile: Tile) -> Counted:
+    """The four kernels on one head, whose values do not matter to a count."""
+    import torch
+
+    from kernels import four_kernels
+
+    q, k, v, o = _heads(problem)
+    s, p = torch.zeros(2, 1, 1, problem.queries, problem.keys, dtype=q.dtype)
+    return counted(
+        lambda: four_kernels.launch(q, k, v, s, p, o, causal=problem.causal, scale=1.0, tile=tile),
+        Q=q, K=k, V=v, S=s, P=p, O=o,
+    )  # fmt: skip
+
+
+def count_tiled(problem: traffic.Problem, tile: Tile, window: int | None = None) -> Counted:
+    """The tiled kernel on one head."""
+    import torch
+
+    from kernels import flash
+
+    q, k, v, o = _heads(problem)
+    L = torch.zeros(1, 1, problem.queries)
+    return counted(
+        lambda: flash.launch(
+            q, k, v, o, L, causal=problem.causal, scale=1.0, window=window, tile=tile
+        ),
+        Q=q, K=k, V=v, O=o, L=L,
+    )  # fmt: skip
+
+
+def _heads(problem: traffic.Problem) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    import torch
+
+    dtype = {2: torch.float16, 4: torch.float32}[problem.itemsize]
+    rows = (problem.queries, problem.keys, problem.keys, problem.queries)
+    q, k, v, o = (torch.zeros(1, 1, n, problem.head_dim, dtype=dtype) for n in rows)
+    return q, k, v, o
+
+
+def timed(calls: Mapping[str, Callable[[], object]], seconds: float = 0.15) -> dict[str, Timing]:
+    """Device time of each call, in turns, between CUDA events."""
+    from kernels.measure.clock import EventClock, interleaved
+
+    return interleaved(calls, EventClock(), seconds=seconds)
+
+
+def ceilings() -> Roofline:
+    """What this GPU reaches: a large matrix product and a copy."""
+    from kernels.measure import roofline
+    from kernels.measure.clock import EventClock
+
+    return roofline.measured(EventClock())
+
+
+def forwards(call: Callable[..., object], *args: object, **kwargs: object) -> Callable[[], object]:
+    """`call` with its arguments, without gradients."""
+    import torch
+
+    def without_gradients() -> object:
+        with torch.no_grad():
+            return call(*args, **kwargs)
+
+    return without_gradients
+
+
+def first_that_fits(sizes: Iterable[int], attempt: Callable[[int], Any]) -> tuple[int, Any, list[int]]:
+    """The first size for which the GPU has the memory, what `attempt` returned for it, and those refused.
+
+    Raises torch.OutOfMemoryError if it has it for none.
+    """
+    import torch
+
+    refused: list[int] = []
+    for size in (sizes := list(sizes)):
+        try:
+            return size, attempt(size), refused
+        except torch.OutOfMemoryError:
+            if size == sizes[-1]:
+                raise
+            refused.append(size)
+        torch.cuda.empty_cache()
+    raise ValueError("no size to attempt")
