@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from functools import cache
 from typing import Literal, get_args, overload
 
 import torch
@@ -12,59 +11,104 @@ from torch import Tensor
 
 from kernels import interpreter, standard
 
-Implementation = Literal["auto", "standard", "flash"]
+Implementation = Literal["auto", "standard", "flash", "decode", "hopper"]
 
+TRITON_IS_INSTALLED = importlib.util.find_spec("triton") is not None
+HOPPER_IS_INSTALLED = importlib.util.find_spec("kernels.hopper") is not None
 FLASH_TYPES = (torch.float16, torch.bfloat16, torch.float32)
 LARGEST_HEAD_DIM = 256
 LARGEST_GRID_SIDE = 65535  # what CUDA takes in a grid's second and third direction: heads and batch
+FEWEST_KEYS_TO_SPLIT = 1024  # below, one program a head is done before a second kernel has been launched
 
 
 @overload
 def attention(
     q: Tensor, k: Tensor, v: Tensor, *, causal: bool = ..., scale: float | None = ...,
-    impl: Implementation = ..., return_lse: Literal[False] = ...,
+    window: int | None = ..., impl: Implementation = ..., return_lse: Literal[False] = ...,
 ) -> Tensor: ...  # fmt: skip
 @overload
 def attention(
     q: Tensor, k: Tensor, v: Tensor, *, causal: bool = ..., scale: float | None = ...,
-    impl: Implementation = ..., return_lse: Literal[True],
+    window: int | None = ..., impl: Implementation = ..., return_lse: Literal[True],
 ) -> tuple[Tensor, Tensor]: ...  # fmt: skip
 def attention(
     q: Tensor, k: Tensor, v: Tensor, *, causal: bool = False, scale: float | None = None,
-    impl: Implementation = "auto", return_lse: bool = False,
+    window: int | None = None, impl: Implementation = "auto", return_lse: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
-    """softmax(scale · q kᵀ) v for each head, with scale 1/√d unless given.
+    """softmax(scale · q kᵀ) v for each head, with scale 1/√d unless given. Differentiable in q, k and v.
 
     q: (batch, heads, N_q, d); k, v: (batch, kv_heads, N_k, d), where kv_heads divides heads and each run of
-    heads / kv_heads query heads shares one head of k and v. One type, one device, any strides.
-    causal: query i sees the keys up to i + N_k - N_q, so the last query sees all of them.
-    impl: "standard" is the four plain operations on N_q × N_k matrices: any device, any floating type,
-    differentiable. "flash" is the tiled Triton kernel: float16, bfloat16 or float32, d up to 256, forward
-    only, on a CUDA device or in Triton's interpreter (see `kernels.interpreter`). "auto" takes "flash" where
-    it can.
+    heads / kv_heads query heads shares one head of k and v. One type, one device, any strides: views whose
+    rows begin at multiples of 16 bytes are read where they lie, others are copied first.
+    causal: query i stands on key i + N_k - N_q and sees the keys up to it, so the last query sees all.
+    window: if given, a query sees of these only the key it stands on, the `window` keys before it and, unless
+    causal, the `window` keys behind it. Tiles of keys outside are not visited.
+    impl, by what each can take:
+        "standard"  the four plain operations on N_q × N_k matrices: any device, any floating type
+        "flash"     the tiled Triton kernels: float16, bfloat16 or float32, d up to 256, on a CUDA device or
+                    in Triton's interpreter (see `kernels.interpreter`)
+        "decode"    as "flash", but the keys are split over the chip: few queries, no window, no gradient
+        "hopper"    the kernel made for the H100 and H200, where it supports the shape: no window
+        "auto"      the fastest that can: "decode" for few queries of many keys, else "hopper", "flash",
+                    "standard". `which` tells
 
     Returns the output in q's shape and type, with `return_lse` also the logsumexp of each query's scaled
-    scores, (batch, heads, N_q). A query that sees no key gets 0 and -inf.
+    scores, (batch, heads, N_q). A query that sees no key gets 0 and -inf, and no gradient.
     Raises ValueError that names the argument at fault.
     """
-    _check(q, k, v)
+    chosen = which(q, k, v, causal=causal, scale=scale, window=window, impl=impl)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
-    if not math.isfinite(scale):
-        raise ValueError(f"scale is {scale}; it must be finite")
+    if chosen == "standard":
+        o, lse = standard.attention(q, k, v, causal=causal, scale=scale, window=window)
+    elif _traced() or _wants_gradient(q, k, v):
+        from kernels import differentiable
 
+        o, lse = differentiable.attention(q, k, v, causal, scale, window, chosen)
+    else:
+        o, lse = compute(chosen, q, k, v, causal=causal, scale=scale, window=window)
+    return (o, lse) if return_lse else o
+
+
+def which(
+    q: Tensor, k: Tensor, v: Tensor, *, causal: bool = False, scale: float | None = None,
+    window: int | None = None, impl: Implementation = "auto",
+) -> Implementation:  # fmt: skip
+    """The implementation that `attention` uses for these arguments: never "auto". Errors as there."""
+    _check(q, k, v)
+    if scale is not None and not math.isfinite(scale):
+        raise ValueError(f"scale is {scale}; it must be finite")
+    if window is not None and window < 0:
+        raise ValueError(f"window is {window}; it must be at least 0")
     if impl not in get_args(Implementation):
         raise ValueError(f"impl is {impl!r}; it must be one of {', '.join(get_args(Implementation))}")
+    if impl == "auto":
+        return next(name for name in _by_speed(q, k) if not _obstacle(name, q, k, v, causal, window))
+    if obstacle := _obstacle(impl, q, k, v, causal, window):
+        raise ValueError(f"impl is {impl!r}, but {obstacle}")
+    return impl
 
-    obstacle = "" if impl == "standard" else _flash_obstacle(q, k, v)
-    if impl == "flash" and obstacle:
-        raise ValueError(f"impl is 'flash', but {obstacle}")
-    if impl == "standard" or obstacle:
-        o, lse = standard.attention(q, k, v, causal=causal, scale=scale)
-    else:
-        from kernels import flash
 
-        o, lse = flash.forward(q, k, v, causal=causal, scale=scale)
-    return (o, lse) if return_lse else o
+def compute(
+    impl: str, q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float, window: int | None
+) -> tuple[Tensor, Tensor]:
+    """Output and logsumexp by one of the kernels, with no gradient. The choice was made by `which`."""
+    if impl == "decode":
+        from kernels import decode
+
+        return decode.forward(q, k, v, causal=causal, scale=scale)
+    if impl == "hopper":
+        from kernels import hopper
+
+        return hopper.forward(q, k, v, causal=causal, scale=scale)
+    from kernels import flash
+
+    return flash.forward(q, k, v, causal=causal, scale=scale, window=window)
+
+
+def _by_speed(q: Tensor, k: Tensor) -> tuple[Implementation, ...]:
+    """What "auto" tries, in turn. The interpreter has nothing to gain from splitting keys."""
+    splits_pay = q.is_cuda and k.shape[2] >= FEWEST_KEYS_TO_SPLIT
+    return ("decode", "hopper", "flash", "standard") if splits_pay else ("hopper", "flash", "standard")
 
 
 def _check(q: Tensor, k: Tensor, v: Tensor) -> None:
@@ -89,25 +133,53 @@ def _check(q: Tensor, k: Tensor, v: Tensor) -> None:
         raise ValueError(f"k has {k.shape[1]} heads, which does not divide the {q.shape[1]} heads of q")
 
 
-def _flash_obstacle(q: Tensor, k: Tensor, v: Tensor) -> str:
-    """Why the tiled kernel cannot take these tensors; empty if it can."""
+def _obstacle(impl: str, q: Tensor, k: Tensor, v: Tensor, causal: bool, window: int | None) -> str:
+    """Why an implementation cannot take these arguments; empty if it can."""
+    if impl == "standard":
+        return ""
     if q.dtype not in FLASH_TYPES:
         return f"q is {q.dtype}; the kernel takes float16, bfloat16 or float32"
     if q.shape[3] > LARGEST_HEAD_DIM:
         return f"q has head dimension {q.shape[3]}; the kernel takes at most {LARGEST_HEAD_DIM}"
     if max(q.shape[:2]) > LARGEST_GRID_SIDE:
         return f"q has a batch or heads above {LARGEST_GRID_SIDE}, the most that a CUDA grid takes"
-    if torch.is_grad_enabled() and any(x.requires_grad for x in (q, k, v)):
-        return (
-            "a gradient is asked for, and the kernel has no backward pass; use 'standard' or torch.no_grad()"
-        )
-    if not _triton_is_installed():
+    if not TRITON_IS_INSTALLED:
         return "triton is not installed"
     if not q.is_cuda and not interpreter.enabled():
         return f"q is on {q.device} and Triton's interpreter is off; see kernels.interpreter.enable()"
+    if impl == "decode":
+        return _decode_obstacle(q, k, v, window)
+    return _hopper_obstacle(q, k, v, causal, window) if impl == "hopper" else ""
+
+
+def _decode_obstacle(q: Tensor, k: Tensor, v: Tensor, window: int | None) -> str:
+    from kernels import decode
+
+    rows = q.shape[2] * (q.shape[1] // k.shape[1])
+    if rows > decode.MOST_ROWS:
+        return f"q has {rows} rows for each head of k; splitting keys takes at most {decode.MOST_ROWS}"
+    if window is not None:
+        return "a window is given, and splitting keys knows none"
+    if _wants_gradient(q, k, v):
+        return "a gradient is asked for, and splitting keys has no backward pass"
     return ""
 
 
-@cache
-def _triton_is_installed() -> bool:
-    return importlib.util.find_spec("triton") is not None
+def _hopper_obstacle(q: Tensor, k: Tensor, v: Tensor, causal: bool, window: int | None) -> str:
+    if not q.is_cuda or torch.cuda.get_device_capability(q.device) != (9, 0):
+        return "q is not on an H100 or H200 (compute capability 9.0)"
+    if window is not None:
+        return "a window is given, and the Hopper kernel knows none"
+    if not HOPPER_IS_INSTALLED:
+        return "kernels.hopper is not installed"
+    from kernels import hopper
+
+    return hopper.supported(q, k, v, causal) or ""
+
+
+def _wants_gradient(*tensors: Tensor) -> bool:
+    return torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
+
+
+def _traced() -> bool:
+    return bool(torch.compiler.is_compiling())

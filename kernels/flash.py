@@ -2,7 +2,8 @@
 
 Read `_flash_forward` from top to bottom; m, l, o and alpha are those of `online_softmax.py`. Nothing of size
 N × N is ever stored. A program reads its queries once, walks over K and V in tiles while (m, l, o) stay on
-chip, divides once at the end, and writes its tile of O and one logsumexp for each query.
+chip, divides once at the end, and writes its tile of O and one logsumexp for each query. Tiles of keys that
+none of its queries sees are not visited.
 
 Dao 2023 (arXiv 2307.08691), after Dao et al. 2022 (2205.14135).
 """
@@ -12,7 +13,6 @@ Dao 2023 (arXiv 2307.08691), after Dao et al. 2022 (2205.14135).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -20,110 +20,88 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from kernels import interpreter
+from kernels import interpreter, tiles
+from kernels.tiles import Band, Tile, padded
 
 
 @triton.jit
 def _flash_forward(
     Q, K, V, O, L,
     q_strides, k_strides, v_strides, o_strides,  # elements from one (batch, head, row) to the next
-    scale_log2, N_q, N_k, group,
-    CAUSAL: tl.constexpr, D: tl.constexpr, TILE_D: tl.constexpr, TILE_M: tl.constexpr, TILE_N: tl.constexpr,
+    scale_log2, N_q, N_k, group, low, high,
+    LOW: tl.constexpr, HIGH: tl.constexpr, DESCRIBED: tl.constexpr,
+    D: tl.constexpr, TILE_D: tl.constexpr, TILE_M: tl.constexpr, TILE_N: tl.constexpr,
 ):  # fmt: skip
-    first = tl.program_id(0) * TILE_M  # the tile's first query
-    # A tensor may have more than 2³¹ elements: where a head begins is counted in 64 bits.
-    head = tl.program_id(1).to(tl.int64)
-    batch = tl.program_id(2).to(tl.int64)
-    Q += batch * q_strides[0] + head * q_strides[1] + first.to(tl.int64) * q_strides[2]
-    O += batch * o_strides[0] + head * o_strides[1] + first.to(tl.int64) * o_strides[2]
-    L += (batch * tl.num_programs(1) + head) * N_q + first
-    # Grouped heads: `group` query heads in a row share one head of K and V.
-    K += batch * k_strides[0] + (head // group) * k_strides[1]
-    V += batch * v_strides[0] + (head // group) * v_strides[1]
-
+    # Programs start in order, and a causal mask gives the last queries the most to do: so they go first.
+    first = (tl.num_programs(0) - 1 - tl.program_id(0)) * TILE_M  # the tile's first query
+    head = tl.program_id(1)
+    batch = tl.program_id(2)
+    kv_head = head // group  # grouped heads: `group` query heads in a row share one head of K and V
+    q = tiles.load(Q, q_strides, batch, head, first, N_q, D, TILE_D, TILE_M, DESCRIBED)
     i = first + tl.arange(0, TILE_M)
-    row = tl.arange(0, TILE_M)[:, None]
-    key = tl.arange(0, TILE_N)[:, None]
-    column = tl.arange(0, TILE_D)[None, :]  # a tile's sides are powers of two; what juts out is read as 0
-    in_q = (i < N_q)[:, None] & (column < D)
-    q = tl.load(Q + row * q_strides[2] + column, mask=in_q, other=0.0)
+    key = tl.arange(0, TILE_N)
 
-    # The tile needs the keys before `stop`: all, or if causal those up to the diagonal, which ends where the
-    # last query meets the last key. Tiles of keys before `whole` are seen in full by each of its queries.
-    shift = N_k - N_q
-    stop = N_k
-    whole = N_k
-    if CAUSAL:
-        stop = tl.maximum(tl.minimum(first + TILE_M + shift, N_k), 0)
-        whole = tl.maximum(tl.minimum(first + 1 + shift, N_k), 0)
-    whole = whole // TILE_N * TILE_N
-
+    # What has been learnt so far from the keys: m counts in powers of two, as chips have only exp2, and
+    # scale_log2 is scale · log2(e). Sums are kept in 32 bits whatever the inputs are.
     m = tl.full((TILE_M,), float("-inf"), tl.float32)
     l = tl.zeros((TILE_M,), tl.float32)
-    o = tl.zeros((TILE_M, TILE_D), tl.float32)  # sums are kept in 32 bits whatever the inputs are
+    o = tl.zeros((TILE_M, TILE_D), tl.float32)
 
-    # For speed alone: the loop is compiled twice, without a mask for whole tiles, with it for the rest.
-    for MASKED in tl.static_range(2):
-        for start in range(whole * MASKED, stop if MASKED else whole, TILE_N):
-            j = start + tl.arange(0, TILE_N)
-            in_k = (j < N_k)[:, None] & (column < D)
-            k = tl.load(K + key * k_strides[2] + column, mask=in_k, other=0.0)
-            # scale_log2 is scale · log2(e), so exp(scale · x) = exp2(scale_log2 · x): chips have only exp2.
+    # For speed alone the loop is compiled up to three times: with a mask for the tiles of keys at either end
+    # of what the queries see, and without one for those between, which all of them see in full.
+    edges = tiles.edges(first, low, high, N_k, TILE_M, TILE_N, LOW, HIGH)
+    for STRETCH in tl.static_range(0 if LOW else 1, 3):
+        for start in range(edges[STRETCH], edges[STRETCH + 1], TILE_N):
+            k = tiles.load(K, k_strides, batch, kv_head, start, N_k, D, TILE_D, TILE_N, DESCRIBED)
             # "ieee": float32 inputs would otherwise be cut to the 10 bits of mantissa of TF32.
-            s = tl.dot(q, tl.trans(k), input_precision="ieee") * scale_log2
-            if MASKED:
-                seen = (j < N_k)[None, :]
-                if CAUSAL:
-                    seen = seen & (j[None, :] <= (i + shift)[:, None])
-                s = tl.where(seen, s, float("-inf"))
+            s = tl.dot(q, tl.trans(k), input_precision="ieee")
+            if STRETCH != 1:
+                j = (start + key)[None, :]
+                s = tl.where(j < N_k, s, float("-inf"))
+                s = tiles.in_band(s, i[:, None], j, low, high, float("-inf"), LOW, HIGH)
 
-            m_new = tl.maximum(m, tl.max(s, 1))
-            # A query that has seen no key has m = -inf, and (-inf) - (-inf) is NaN: its reference is 0.
-            reference = tl.where(m_new == float("-inf"), 0.0, m_new)
+            # The scale is positive, so it may wait: the largest score is found first, and scaling the rest
+            # is then one instruction together with subtracting it.
+            m_new = tl.maximum(m, tl.max(s, 1) * scale_log2)
+            reference = m_new
+            if STRETCH != 1:
+                # A query that has seen no key has m = -inf, and (-inf) - (-inf) is NaN: its reference is 0.
+                reference = tl.where(m_new == float("-inf"), 0.0, m_new)
             alpha = tl.exp2(m - reference)
-            p = tl.exp2(s - reference[:, None])
-            l = alpha * l + tl.sum(p, 1)
+            p = tl.exp2(s * scale_log2 - reference[:, None])
             # Beyond the last key p is 0, but 0 · NaN is NaN: so V has to be read as 0 there.
-            v = tl.load(V + key * v_strides[2] + column, mask=in_k, other=0.0)
+            v = tiles.load(V, v_strides, batch, kv_head, start, N_k, D, TILE_D, TILE_N, DESCRIBED)
             # Tensor cores take both factors in one type, so p is rounded to that of V; sums stay in 32 bits.
             o = tl.dot(p.to(v.dtype), v, alpha[:, None] * o, input_precision="ieee")
+            l = alpha * l + tl.sum(p, 1)
             m = m_new
-            K += TILE_N * k_strides[2]
-            V += TILE_N * v_strides[2]
 
     l = tl.where(l == 0.0, 1.0, l)  # no key at all: 0 / 1 = 0, and L = -inf below
     o = o / l[:, None]
-    tl.store(O + row * o_strides[2] + column, o.to(O.dtype.element_ty), mask=in_q)
+    tiles.store(O, o, o_strides, batch, head, first, N_q, D, TILE_D, TILE_M, DESCRIBED)
     LN_2: tl.constexpr = 0.6931471805599453  # m counts in powers of two, L in powers of e
-    tl.store(L + tl.arange(0, TILE_M), (m + tl.log2(l)) * LN_2, mask=i < N_q)
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """How the work is cut: queries and keys a tile, warps a program, tiles of K and V in flight."""
-
-    queries: int
-    keys: int
-    warps: int = 4
-    stages: int = 2
+    L += (tl.cast(batch, tl.int64) * tl.num_programs(1) + head) * N_q
+    tl.store(L + i, (m + tl.log2(l)) * LN_2, mask=i < N_q)
 
 
 # By bytes an element and the largest head dimension. Chosen so that no register spills; a test compiles each.
-# A warpgroup's matrix unit (Hopper, data-centre Blackwell) wants tall tiles and has 227 KB of shared memory.
+# Hopper and data-centre Blackwell: a warpgroup multiplies 64 rows, and 227 KB of shared memory let several
+# programs share a multiprocessor, so that one computes exponentials while another multiplies. The fastest of
+# 6 to 14 tiles on an H200 at N = 4096; not measured on Blackwell.
 WARPGROUP_TILES = {
-    (2, 64): Tile(128, 64, warps=4, stages=3),
-    (2, 128): Tile(128, 128, warps=8, stages=2),
-    (2, 256): Tile(64, 64, warps=8, stages=2),
+    (2, 64): Tile(64, 128, warps=4, stages=2),
+    (2, 128): Tile(64, 64, warps=4, stages=3),
+    (2, 256): Tile(128, 64, warps=8, stages=2),
 }
 # Every other chip, down to the 99 KB of the desktop cards.
 TILES = {
     (2, 64): Tile(128, 64, warps=8, stages=3),
-    (2, 128): Tile(128, 64, warps=8, stages=2),
+    (2, 128): Tile(128, 32, warps=8, stages=3),
     (2, 256): Tile(64, 32, warps=8, stages=2),
     # Without tensor cores, since they have no float32: registers hold the operands, so tiles are small.
     (4, 64): Tile(32, 32, warps=4, stages=2),
     (4, 128): Tile(32, 32, warps=8, stages=1),
-    (4, 256): Tile(16, 16, warps=8, stages=1),
+    (4, 256): Tile(16, 16, warps=4, stages=1),
 }
 
 
@@ -134,19 +112,27 @@ def tile_for(head_dim: int, itemsize: int, capability: tuple[int, int] = (0, 0))
 
 
 def forward(
-    q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float, tile: Tile | None = None
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    causal: bool,
+    scale: float,
+    window: int | None = None,
+    tile: Tile | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Output and logsumexp. Shapes as in `standard.attention`; arguments are checked in `attention.py`.
 
-    Inputs with a strided last dimension are copied first. In the interpreter bfloat16 is computed in float32.
+    Inputs with a strided last dimension, or with rows that begin at odd addresses, are copied first. In the
+    interpreter bfloat16 is computed in float32.
     """
     if interpreter.enabled() and q.dtype == torch.bfloat16:
-        o, L = forward(q.float(), k.float(), v.float(), causal=causal, scale=scale, tile=tile)
+        o, L = forward(q.float(), k.float(), v.float(), causal=causal, scale=scale, window=window, tile=tile)
         return o.to(q.dtype), L
-    q, k, v = (x if x.stride(-1) == 1 else x.contiguous() for x in (q, k, v))
-    o = torch.empty_like(q)
+    o = tiles.output_for(q)
+    q, k, v = (tiles.lined_up(x) for x in (q, k, v))
     L = torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
-    launch(q, k, v, o, L, causal=causal, scale=scale, tile=tile)
+    launch(q, k, v, o, L, causal=causal, scale=scale, window=window, tile=tile)
     return o, L
 
 
@@ -159,26 +145,31 @@ def launch(
     *,
     causal: bool,
     scale: float,
+    window: int | None = None,
     tile: Tile | None = None,
 ) -> None:
-    """Fill o and L. Every last dimension must be contiguous, L (batch, heads, N_q) throughout."""
+    """Fill o and L. Every last dimension must be contiguous, L (batch, heads, N_q) throughout.
+
+    A scale that is not positive costs a copy of q: the kernel looks for the largest score before it scales.
+    """
     batch, heads, N_q, d = q.shape
+    kv_heads, N_k = k.shape[1:3]
     if o.numel() == 0:
         return
-    if tile is None:
-        capability = torch.cuda.get_device_capability(q.device) if q.is_cuda else (0, 0)
-        tile = tile_for(d, q.element_size(), capability)
+    if scale <= 0:
+        q, scale = q * math.copysign(1.0 if scale else 0.0, scale), abs(scale) or 1.0
+    capability = tiles.capability(q)
+    tile = tile or tile_for(d, q.element_size(), capability)
+    strides = [x.stride()[:3] for x in (q, k, v, o)]
+    described = tiles.has_copy_engine(capability) and q.element_size() == 2 and tiles.describable(q, k, v, o)
+    if described:
+        q, o = (tiles.descriptor(x, tile.queries) for x in (q, o))
+        k, v = (tiles.descriptor(x, tile.keys) for x in (k, v))
     kernel: Any = _flash_forward[triton.cdiv(N_q, tile.queries), heads, batch]
-    with torch.cuda.device_of(q):
+    with torch.cuda.device_of(L):
         kernel(
-            q, k, v, o, L,
-            q.stride()[:3], k.stride()[:3], v.stride()[:3], o.stride()[:3],
-            scale * math.log2(math.e), N_q, k.shape[2], heads // k.shape[1],
-            CAUSAL=causal, D=d, TILE_D=padded(d), TILE_M=tile.queries, TILE_N=tile.keys,
+            q, k, v, o, L, *strides, scale * math.log2(math.e), N_q, N_k, heads // kv_heads,
+            **Band.of(N_q, N_k, causal=causal, window=window).arguments(),
+            DESCRIBED=described, D=d, TILE_D=padded(d), TILE_M=tile.queries, TILE_N=tile.keys,
             num_warps=tile.warps, num_stages=tile.stages,
         )  # fmt: skip
-
-
-def padded(head_dim: int) -> int:
-    """Columns of a tile: the next power of two, and at least the 16 that a matrix product takes."""
-    return max(16, 1 << (head_dim - 1).bit_length())

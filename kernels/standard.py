@@ -13,7 +13,9 @@ import torch
 from torch import Tensor
 
 
-def attention(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> tuple[Tensor, Tensor]:
+def attention(
+    q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float, window: int | None = None
+) -> tuple[Tensor, Tensor]:
     """Output and logsumexp in plain torch, on any device, differentiable.
 
     q: (batch, heads, N_q, d). k, v: (batch, kv_heads, N_k, d), kv_heads dividing heads.
@@ -24,8 +26,8 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) ->
     k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
 
     s = q @ k.transpose(-1, -2) * scale
-    if causal:
-        hidden = ~visible(q.shape[2], k.shape[2], causal=True, device=q.device)
+    if causal or window is not None:
+        hidden = ~visible(q.shape[2], k.shape[2], causal=causal, window=window, device=q.device)
         s = s.masked_fill(hidden, -math.inf)
         p = torch.softmax(s, dim=-1).masked_fill(hidden, 0)  # where all is hidden, softmax gives NaN
     else:
@@ -36,11 +38,19 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) ->
     return o, precise.logsumexp(-1)
 
 
-def visible(queries: int, keys: int, *, causal: bool, device: torch.device | str = "cpu") -> Tensor:
+def visible(
+    queries: int, keys: int, *, causal: bool, window: int | None = None, device: torch.device | str = "cpu"
+) -> Tensor:
     """(queries, keys) booleans: which key each query may see.
 
     Causal is aligned at the bottom right: the last query sees every key, as when the queries are the last
-    positions of a longer sequence. With more queries than keys the first ones see nothing.
+    positions of a longer sequence. With more queries than keys the first ones see nothing. A window leaves of
+    these the key a query stands on, `window` keys before it and, unless causal, as many behind it.
     """
-    everything = torch.ones(queries, keys, dtype=torch.bool, device=device)
-    return everything.tril(keys - queries) if causal else everything
+    shift = keys - queries
+    seen = torch.ones(queries, keys, dtype=torch.bool, device=device)
+    if causal:
+        seen = seen.tril(shift)
+    if window is not None:
+        seen = seen.tril(shift + window).triu(shift - window)
+    return seen

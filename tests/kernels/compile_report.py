@@ -1,9 +1,10 @@
-"""Compiles the tiled kernel for one chip, which need not be here, and says what the compiler made of it.
+"""Compiles the kernels for one chip, which need not be here, and says what the compiler made of them.
 
     python tests/kernels/compile_report.py 90
 
-One JSON object a line for each tile of the table. Not collected by pytest: a process that compiles cannot
-also interpret.
+The launchers run as they are, on tensors on the CPU: a driver that claims the chip stands in for the real
+one, and each kernel is compiled where it would be launched. One JSON object a line for each. Not collected
+by pytest: a process that compiles cannot also interpret.
 """
 
 from __future__ import annotations
@@ -13,48 +14,49 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import torch
 import triton
 from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
+from triton.runtime import driver, jit
 
-from kernels import flash
+from kernels import decode, flash, flash_backward, tiles
 
 CUOBJDUMP = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
-TYPES = {2: "fp16", 4: "fp32"}
-ALIGNED = [["tt.divisibility", 16]]
+TYPES = {2: torch.float16, 4: torch.float32}
 
 
-def compiled(chip: int, head_dim: int, itemsize: int, *, causal: bool) -> Any:
-    """The kernel as the launcher would compile it for contiguous, aligned tensors."""
-    tile = flash.tile_for(head_dim, itemsize, (chip // 10, chip % 10))
-    constants = {
-        "CAUSAL": causal,
-        "D": head_dim,
-        "TILE_D": flash.padded(head_dim),
-        "TILE_M": tile.queries,
-        "TILE_N": tile.keys,
-    }
-    strides = ("i32", "i32", "i32")
-    signature: dict[str, Any] = dict.fromkeys(("Q", "K", "V", "O"), f"*{TYPES[itemsize]}") | {"L": "*fp32"}
-    signature |= dict.fromkeys(("q_strides", "k_strides", "v_strides", "o_strides"), strides)
-    signature |= {"scale_log2": "fp32", "N_q": "i32", "N_k": "i32", "group": "i32"}
-    signature |= dict.fromkeys(constants, "constexpr")
-    kernel: Any = flash._flash_forward
-    assert list(signature) == kernel.arg_names
-    places = {name: place for place, name in enumerate(signature)}
-    aligned = [(place,) for place in range(5)] + [(place, part) for place in range(5, 9) for part in range(3)]
-    source = ASTSource(
-        fn=kernel,
-        signature=signature,
-        constexprs={(places[name],): value for name, value in constants.items()},
-        attrs=dict.fromkeys(aligned, ALIGNED),
-    )
-    options = {"num_warps": tile.warps, "num_stages": tile.stages}
-    return triton.compile(source, target=GPUTarget("cuda", chip, 32), options=options)
+class Chip:
+    """As much of a driver as compiling asks for."""
+
+    def __init__(self, chip: int) -> None:
+        self.chip = chip
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def get_current_stream(self, _device: int) -> int:
+        return 0
+
+    def get_current_target(self) -> GPUTarget:
+        return GPUTarget("cuda", self.chip, 32)
+
+
+def compiled(chip: int, launches: Callable[[], object]) -> list[Any]:
+    """The kernels that `launches` would launch, compiled for the chip."""
+    found: list[Any] = []
+
+    def at(kernel: Any, grid: Any) -> Callable[..., None]:
+        return lambda *args, **kwargs: found.append(kernel.run(*args, grid=grid, warmup=True, **kwargs))
+
+    setattr(jit.JITFunction, "__getitem__", at)  # noqa: B010 - to a type checker its signature differs
+    driver.set_active(Chip(chip))  # type: ignore[arg-type]
+    tiles.capability = lambda _: (chip // 10, chip % 10)
+    launches()
+    return found
 
 
 def resources(cubin: bytes) -> tuple[int, int]:
@@ -77,24 +79,52 @@ def instructions(ptx: str) -> Iterator[str]:
             yield name
     if re.search(r"cp\.async\.cg\.shared\.global .*, 0x10", ptx):
         yield "cp.async 16 B"
+    if "cp.async.bulk.tensor" in ptx:
+        yield "bulk tensor copy"
+
+
+def attention(head_dim: int, itemsize: int, *, causal: bool, window: int | None = None) -> None:
+    """The forward and the backward pass; the gradient of the logsumexp changes nothing that could spill."""
+    x = torch.empty(1, 2, 1024, head_dim, dtype=TYPES[itemsize])
+    q, k, v, o, do, dq, dk, dv = (x.clone() for _ in range(8))
+    L = torch.empty(q.shape[:3])
+    flash.launch(q, k, v, o, L, causal=causal, scale=1.0, window=window)
+    flash_backward.launch(do, q, k, v, o, L, dq, dk, dv, causal=causal, scale=1.0, window=window)
+
+
+def decoding(head_dim: int, itemsize: int) -> None:
+    """One query of eight heads that share one of K and V, with its cache in one piece and in pages."""
+    q = torch.empty(1, 8, 1, head_dim, dtype=TYPES[itemsize])
+    cache = torch.empty(64, 16, 1, head_dim, dtype=TYPES[itemsize])
+    k = cache.view(1, 1, -1, head_dim)
+    decode.forward(q, k, k, causal=True, scale=1.0, splits=4)
+    table, lengths = torch.empty(1, 64, dtype=torch.int32), torch.empty(1, dtype=torch.int32)
+    decode.paged(q, cache, cache, table, lengths, causal=True, scale=1.0, splits=4)
 
 
 def main(chip: int) -> None:
     for itemsize, head_dim in flash.TILES:
         # A causal kernel has both loops, with and without a mask; float32 is not worth compiling twice.
-        for causal in (False, True) if itemsize == 2 else (True,):
-            kernel = compiled(chip, head_dim, itemsize, causal=causal)
-            registers, stack = resources(kernel.asm["cubin"])
-            said = {
-                "itemsize": itemsize,
-                "head_dim": head_dim,
-                "causal": causal,
-                "registers": registers,
-                "stack": stack,
-                "shared": kernel.metadata.shared,
-                "instructions": list(instructions(kernel.asm["ptx"])),
-            }
-            print(json.dumps(said), flush=True)
+        cases: list[tuple[str, Callable[[], None]]] = [
+            ("causal", lambda d=head_dim, e=itemsize: attention(d, e, causal=True)),
+            ("decode", lambda d=head_dim, e=itemsize: decoding(d, e)),
+        ]
+        if itemsize == 2:
+            cases.append(("full", lambda d=head_dim, e=itemsize: attention(d, e, causal=False)))
+        for case, launches in cases:
+            for kernel in compiled(chip, launches):
+                registers, stack = resources(kernel.asm["cubin"])
+                said = {
+                    "kernel": kernel.metadata.name,
+                    "case": case,
+                    "itemsize": itemsize,
+                    "head_dim": head_dim,
+                    "registers": registers,
+                    "stack": stack,
+                    "shared": kernel.metadata.shared,
+                    "instructions": list(instructions(kernel.asm["ptx"])),
+                }
+                print(json.dumps(said), flush=True)
 
 
 if __name__ == "__main__":

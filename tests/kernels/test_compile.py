@@ -45,15 +45,24 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[dict[str
     return said
 
 
+# Bytes of stack that are borne. float32 has no matrix unit, so its operands sit in registers, and it is there
+# to be right. Half precision has one exception: see `flash_backward.HOPPER_TILES`.
+SPILL = {4: 256, 2: 0}
+WIDEST_ON_HOPPER = (90, "_gradients_of_keys", 2, 256)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("chip", LIMITS)
 def test_every_tile_compiles_and_fits(chip: int, reports: dict[int, list[dict[str, Any]]]) -> None:
-    assert len(reports[chip]) == 3 * 3  # three head dimensions; half precision causal and not, float32 causal
+    # Three head dimensions: forward and backward, in half precision causal and not; decoding of both kinds.
+    assert len(reports[chip]) == 3 * (4 + 4 + 4) + 3 * (4 + 4)
     for kernel in reports[chip]:
-        assert kernel["stack"] == 0, f"registers spill: {kernel}"
+        name = (chip, kernel["kernel"], kernel["itemsize"], kernel["head_dim"])
+        borne = 256 if name == WIDEST_ON_HOPPER else SPILL[kernel["itemsize"]]
+        assert kernel["stack"] <= borne, f"registers spill: {kernel}"
         assert 0 < kernel["registers"] <= 255, kernel
         assert kernel["shared"] <= LIMITS[chip], kernel
-        if chip == 80:
+        if chip == 80 and not kernel["kernel"].startswith("_part"):  # decoding asks what the card has
             assert kernel["shared"] <= SMALLEST_LIMIT, kernel
 
 
@@ -61,10 +70,14 @@ def test_every_tile_compiles_and_fits(chip: int, reports: dict[int, list[dict[st
 def test_the_instructions_are_those_that_the_chips_have(reports: dict[int, list[dict[str, Any]]]) -> None:
     """Half precision reaches the matrix units, loads are asynchronous and 16 bytes wide, float32 is exact."""
     unit = {80: "mma.sync", 90: "wgmma.mma_async", 100: "tcgen05.mma"}
+    load = {80: "cp.async 16 B", 90: "bulk tensor copy", 100: "bulk tensor copy"}
     for chip, kernels in reports.items():
         for kernel in kernels:
-            if kernel["itemsize"] == 2:
-                assert unit[chip] in kernel["instructions"], kernel
-                assert "cp.async 16 B" in kernel["instructions"], kernel
-            else:
+            if kernel["itemsize"] == 4:
                 assert not any("mma" in name for name in kernel["instructions"]), kernel
+            elif kernel["kernel"] == "_part":
+                assert kernel["instructions"] == ["mma.sync", "cp.async 16 B"], kernel
+            elif kernel["kernel"] not in ("_prepare", "_merge"):
+                assert unit[chip] in kernel["instructions"], kernel
+                # Tiles of one stage on the smaller chips are loaded as they are needed.
+                assert load[chip] in kernel["instructions"] or (chip, kernel["head_dim"]) == (80, 256), kernel
