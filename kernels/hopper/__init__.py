@@ -1,0 +1,72 @@
+"""FlashAttention for Hopper (H100, H200), in Gluon: `flash.py` once more, with the chip's own engines.
+
+Read `consumer.py` first: it holds the loop that `flash.py` taught. What is new is who does what. One warp
+only loads (`producer.py`), two or three warpgroups only compute, and they meet at barriers in shared memory
+(`rings.py`). One program a multiprocessor works through many tiles (`tiles.py`). `launch.py` puts it all
+together.
+
+After FlashAttention-3 (Shah et al. 2024, arXiv 2407.08608). Nothing here imports torch or triton before it is
+needed.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+HEAD_DIMS = (64, 128, 256)
+LARGEST_COUNT = 2**16  # of heads, and of batch entries: a tile's place is kept in 16 bits each
+LONGEST = 2**30
+
+
+def supported(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> str | None:
+    """Why `forward` cannot take these tensors, as half a sentence; None if it can.
+
+    q: (batch, heads, N_q, d); k, v: (batch, kv_heads, N_k, d), kv_heads dividing heads. float16 or bfloat16,
+    d of 64, 128 or 256, on a GPU of compute capability 9.0. Strides may be any whose last is 1 and whose
+    others are multiples of 8 (the copy engine counts in 16 bytes): (batch, N, heads, d) and packed
+    projections are taken as they lie. Causal or not makes no difference.
+    """
+    import torch
+
+    if not q.is_cuda or torch.cuda.get_device_capability(q.device) != (9, 0):
+        return f"q is on {q.device}, which is no Hopper GPU"
+    if q.dtype not in (torch.float16, torch.bfloat16):
+        return f"q is {q.dtype}; the Hopper kernel takes float16 or bfloat16"
+    if q.shape[3] not in HEAD_DIMS:
+        return f"q has head dimension {q.shape[3]}; the Hopper kernel takes {', '.join(map(str, HEAD_DIMS))}"
+    if max(q.shape[:2]) >= LARGEST_COUNT or max(q.shape[2], k.shape[2]) >= LONGEST:
+        return "the Hopper kernel takes fewer than 2¹⁶ heads and batch entries and 2³⁰ rows"
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        if x.numel() == 0:
+            return f"{name} has no elements"
+        spacing = [stride for stride, size in zip(x.stride()[:3], x.shape, strict=False) if size > 1]
+        if x.stride(3) != 1 or any(stride % 8 or stride == 0 for stride in spacing) or x.data_ptr() % 16:
+            return (
+                f"{name} has strides {tuple(x.stride())}; the copy engine takes multiples of 8 and a last 1"
+            )
+    return _gluon_obstacle()
+
+
+@functools.cache
+def _gluon_obstacle() -> str | None:
+    try:
+        from kernels.hopper import launch  # noqa: F401 - whether it imports is the question
+    except (ImportError, AttributeError, TypeError) as error:
+        return f"this release of Triton has another Gluon ({error})"
+    return None
+
+
+def forward(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> tuple[Tensor, Tensor]:
+    """softmax(scale · q kᵀ) v, and each query's logsumexp of scaled scores, (batch, heads, N_q) in float32.
+
+    Takes what `supported` accepts, and any finite scale. causal: query i sees the keys up to i + N_k - N_q.
+    A query that sees no key gets 0 and -inf. Same inputs give the same bits. Safe on several streams at once
+    and in CUDA graphs. No gradient is recorded.
+    """
+    from kernels.hopper import launch
+
+    return launch.forward(q, k, v, causal=causal, scale=scale)

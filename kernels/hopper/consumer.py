@@ -1,0 +1,230 @@
+"""A consumer: a warpgroup (four warps, 128 threads) that owns 64 query rows of each tile.
+
+Its step for a key block j, with the symbols of `flash.py`:
+
+    start  s_j = q k_jᵀ              on the tensor cores
+    start  o  += p_{j-1} v_{j-1}     queued right behind it
+    wait for s_j;  p_j, alpha, m, l = softmax step;  wait for o;  o = alpha · o
+
+So the exponentials of block j run beside the product of block j - 1, and those of one consumer beside the
+products of another. The consumers fall into that step by themselves: forcing it with barriers cost 1-3 %.
+"""
+
+# pyright: reportArgumentType=false, reportAssignmentType=false, reportCallIssue=false, reportOperatorIssue=false
+# (Gluon's annotations describe Python's side of these calls, not the kernel's.)
+
+# ruff: noqa: E741 - l is what the papers call it
+
+from kernels.hopper.gluon_names import (
+    fence_async_shared,
+    gl,
+    gluon,
+    mbarrier,
+    tma_store,
+    tma_store_wait,
+    wgmma,
+    wgmma_wait,
+)
+from kernels.hopper.rings import after, await_full, release, tile_in
+from kernels.hopper.tiles import blocks_seen, parts, read
+
+
+@gluon.jit
+def _start_scores(q, k, zero):
+    return wgmma(q, k.permute((1, 0)), zero, use_acc=False, is_async=True)
+
+
+@gluon.jit
+def _softmax(s, m, l, scale_log2, dtype: gl.constexpr):
+    """One online step. s and m are unscaled, so that the exponent is one multiply-add an element."""
+    m_new = gl.maximum(m, gl.max(s, 1))
+    reference = m_new * scale_log2
+    p = gl.exp2(s * scale_log2 - reference[:, None])
+    alpha = gl.exp2(m * scale_log2 - reference)
+    # A thread holds two of each eight neighbouring columns of a row. Sums over the eights stay in the thread;
+    # the eight partial sums of a row, which is what l holds, meet at the tile's end. 2 % at small N.
+    partial = gl.convert_layout(gl.sum(gl.reshape(p, [p.shape[0], p.shape[1] // 8, 8]), 1), l.type.layout)
+    l = gl.convert_layout(alpha, gl.SliceLayout(1, l.type.layout))[:, None] * l + partial
+    return p.to(dtype), alpha, m_new, l
+
+
+@gluon.jit
+def _mask(s, row, column, keys, CAUSAL: gl.constexpr):
+    """Hide what lies beyond the diagonal, which starts at (row, column), or beyond the last key."""
+    j = column + gl.arange(0, s.shape[1], gl.SliceLayout(0, s.type.layout))
+    if CAUSAL:
+        i = row + gl.arange(0, s.shape[0], gl.SliceLayout(1, s.type.layout))
+        seen = j[None, :] <= i[:, None]
+    else:
+        seen = (j < keys)[None, :]
+    return gl.where(seen, s, -float("inf"))
+
+
+@gluon.jit
+def _half_step(q, k_ring, ki, row, column, l, scale_log2, like, dtype: gl.constexpr):
+    """A first step for the front half of a block; for the other keys p is 0. Layouts are those of `like`."""
+    ROWS: gl.constexpr = like.shape[0]
+    HALF: gl.constexpr = like.shape[1] // 2
+    layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, HALF, 16])
+    m = gl.full([ROWS], -float("inf"), gl.float32, gl.SliceLayout(1, layout))
+    k = tile_in(k_ring, ki).slice(0, HALF, dim=0)
+    s_token = _start_scores(q, k, gl.zeros([ROWS, HALF], gl.float32, layout))
+    s = wgmma_wait(0, [s_token])
+    release(k_ring, ki)
+    p, _, m, l = _softmax(_mask(s, row, column, 0, True), m, l, scale_log2, gl.float32)
+    # p * 0: if ptxas sees constant zeros here it lets the loop's products run one after the other.
+    p = gl.reshape(gl.permute(gl.join(p, p * 0), (0, 2, 1)), like.shape)
+    p = gl.convert_layout(p, like.type.layout).to(dtype)
+    return p, gl.convert_layout(m, gl.SliceLayout(1, like.type.layout)), l
+
+
+@gluon.jit
+def _write_logsumexp(L, row, m, l, scale_log2, N_q):
+    """Store m + log l in powers of e, and return l for each row."""
+    total = gl.convert_layout(gl.sum(l, 1), m.type.layout)
+    i = row + gl.arange(0, m.shape[0], m.type.layout)
+    LN_2: gl.constexpr = 0.6931471805599453
+    gl.store(L + i, (m * scale_log2 + gl.log2(total)) * LN_2, mask=(i >= 0) & (i < N_q))
+    return total
+
+
+@gluon.jit
+def _store_rows(task, batch, head, row, tile):
+    """Store a tile of which some rows lie before 0: there the copy engine loads, but does not store."""
+    ROWS: gl.constexpr = tile.shape[0]
+    D: gl.constexpr = tile.shape[1]
+    layout: gl.constexpr = gl.BlockedLayout([1, 8], [256 // D, D // 8], [4, 1], [1, 0])
+    i = row + gl.arange(0, ROWS, gl.SliceLayout(1, layout))
+    O = task.O + batch.to(gl.int64) * task.o_batch + head.to(gl.int64) * task.o_head
+    places = i.to(gl.int64)[:, None] * task.o_row + gl.arange(0, D, gl.SliceLayout(0, layout))[None, :]
+    gl.store(O + places, tile.load(layout), mask=((i >= 0) & (i < task.N_q))[:, None])
+
+
+@gluon.jit
+def consume(
+    rings, task, o_desc,
+    CONSUMERS: gl.constexpr, CAUSAL: gl.constexpr, RAGGED: gl.constexpr, Q_IN_REGISTERS: gl.constexpr,
+    EARLY_EXP: gl.constexpr, HALF: gl.constexpr, W: gl.constexpr,
+):  # fmt: skip
+    ROWS: gl.constexpr = rings.q.slots.shape[3]
+    D: gl.constexpr = rings.q.slots.shape[4]
+    BLOCK: gl.constexpr = rings.k.slots.shape[3]
+    Q_SETS: gl.constexpr = rings.q.slots.shape[0] // CONSUMERS
+    dtype: gl.constexpr = o_desc.dtype
+    # Registers of a matrix product: version 3 is the warpgroup's, 16 rows a warp.
+    s_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, BLOCK, 16])
+    o_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, D, 16])
+    l_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 8, 16])
+    p_layout: gl.constexpr = gl.DotOperandLayout(0, o_layout, 2)
+    s_rows: gl.constexpr = gl.SliceLayout(1, s_layout)
+    o_rows: gl.constexpr = gl.SliceLayout(1, o_layout)
+    zero = gl.zeros([ROWS, BLOCK], gl.float32, s_layout)
+    N_q = task.N_q
+    N_k = task.N_k
+    shift = N_k - N_q
+    scale_log2 = task.scale_log2
+    ki = 0
+    k_phase = 0
+    vi = 0
+    v_phase = 0
+    turn = 0
+    tile = read(rings.box, turn)
+    while tile >= 0:
+        batch, head, t = parts(tile)
+        row = (t * CONSUMERS + W) * ROWS - task.lead
+        # The tile's blocks, and how many of them these rows look at.
+        n_tile = blocks_seen(row + (CONSUMERS - W) * ROWS, shift, N_k, BLOCK, CAUSAL)
+        n = gl.where(row < N_q, blocks_seen(row + ROWS, shift, N_k, BLOCK, CAUSAL), 0)
+        qi = turn % Q_SETS * CONSUMERS + W
+        await_full(rings.q, qi, turn // Q_SETS & 1)
+        q_slot = tile_in(rings.q, qi)
+        q = q_slot
+        if Q_IN_REGISTERS:
+            q = q_slot.load(gl.DotOperandLayout(0, s_layout, 2))
+        for _ in range(n, n_tile):  # for the other consumers only
+            await_full(rings.k, ki, k_phase)
+            release(rings.k, ki)
+            await_full(rings.v, vi, v_phase)
+            release(rings.v, vi)
+            ki, k_phase = after(rings.k, ki, k_phase)
+            vi, v_phase = after(rings.v, vi, v_phase)
+
+        m = gl.full([ROWS], -float("inf"), gl.float32, s_rows)
+        l = gl.zeros([ROWS, 8], gl.float32, l_layout)
+        o = gl.zeros([ROWS, D], gl.float32, o_layout)
+        L_head = task.L + (batch * task.heads + head).to(gl.int64) * N_q
+        if n > 0:
+            await_full(rings.k, ki, k_phase)
+            column = (n - 1) * BLOCK
+            if HALF and W == 0:
+                # With two consumers and blocks of 128 the diagonal of the first one's rows ends in the middle
+                # of its block, so half a block does. 5-8 % at N = 512.
+                p, m, l = _half_step(q, rings.k, ki, row + shift, column, l, scale_log2, zero, dtype)
+            else:
+                s_token = _start_scores(q, tile_in(rings.k, ki), zero)
+                s = wgmma_wait(0, [s_token])
+                release(rings.k, ki)
+                if CAUSAL or RAGGED:
+                    s = _mask(s, row + shift, column, N_k, CAUSAL)
+                p, _, m, l = _softmax(s, m, l, scale_log2, dtype)
+            ki, k_phase = after(rings.k, ki, k_phase)
+            if Q_SETS == 2:
+                _release_previous(rings.q, turn, CONSUMERS, W)
+            if EARLY_EXP:
+                await_full(rings.v, vi, v_phase)
+
+            for _ in range(1, n):
+                p_operand = gl.convert_layout(p, p_layout)  # moves nothing: they lie as an operand has to
+                await_full(rings.k, ki, k_phase)
+                s_token = _start_scores(q, tile_in(rings.k, ki), zero)
+                if not EARLY_EXP:
+                    await_full(rings.v, vi, v_phase)
+                o_token = wgmma(p_operand, tile_in(rings.v, vi), o, is_async=True)
+                s = wgmma_wait(1, [s_token])  # the older of the two
+                release(rings.k, ki)
+                ki, k_phase = after(rings.k, ki, k_phase)
+                p, alpha, m, l = _softmax(s, m, l, scale_log2, dtype)
+                used = vi
+                vi, v_phase = after(rings.v, vi, v_phase)
+                if EARLY_EXP:
+                    # ptxas sinks the exponentials below the wait for the product that they should run beside,
+                    # but not past a loop, and waiting for the next V is one. 3 % at d = 64; at d = 128 it
+                    # costs 3 %.
+                    await_full(rings.v, vi, v_phase)
+                o = wgmma_wait(0, [o_token])
+                release(rings.v, used)
+                o = gl.convert_layout(alpha, o_rows)[:, None] * o
+
+            if not EARLY_EXP:
+                await_full(rings.v, vi, v_phase)
+            o_token = wgmma(gl.convert_layout(p, p_layout), tile_in(rings.v, vi), o, is_async=True)
+            total = _write_logsumexp(L_head, row, m, l, scale_log2, N_q)
+            o = wgmma_wait(0, [o_token])
+            release(rings.v, vi)
+            vi, v_phase = after(rings.v, vi, v_phase)
+            o = o * gl.convert_layout(1.0 / total, o_rows)[:, None]
+        else:
+            if Q_SETS == 2:
+                _release_previous(rings.q, turn, CONSUMERS, W)
+            _write_logsumexp(L_head, row, m, l, scale_log2, N_q)
+
+        # Q is done with, so its slot takes the output on its way out.
+        q_slot.store(o.to(dtype))
+        fence_async_shared()
+        if CAUSAL and row < 0:
+            _store_rows(task, batch, head, row, q_slot)
+        else:
+            tma_store(o_desc, [batch, head, row, 0], rings.q.slots.index(qi))  # rows from N_q on are left out
+        if Q_SETS == 1:
+            tma_store_wait(0)
+            release(rings.q, qi)
+        turn += 1
+        tile = read(rings.box, turn)
+    tma_store_wait(0)
+
+
+@gluon.jit
+def _release_previous(q_ring, turn, CONSUMERS: gl.constexpr, W: gl.constexpr):
+    """Free the slot through which the last tile's output has been leaving; by now it is out."""
+    tma_store_wait(0)
+    mbarrier.arrive(q_ring.empty.index((turn + 1) % 2 * CONSUMERS + W), count=1, pred=turn > 0)

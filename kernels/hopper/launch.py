@@ -1,0 +1,173 @@
+"""The forward kernel: its roles, its measured choices and its launch."""
+
+# pyright: reportArgumentType=false, reportAssignmentType=false, reportCallIssue=false, reportOperatorIssue=false
+# (Gluon's annotations describe Python's side of these calls, not the kernel's.)
+
+# ruff: noqa: E741 - O is what the papers call it
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from kernels.hopper.consumer import consume
+from kernels.hopper.gluon_names import TensorDescriptor, fence_async_shared, gl, gluon
+from kernels.hopper.producer import produce
+from kernels.hopper.rings import ring_for
+from kernels.hopper.tasks import Rings, Task
+from kernels.hopper.tiles import Order, mailbox
+
+ROWS = 64  # of a consumer: what one matrix instruction of a warpgroup takes
+
+
+@gluon.jit(
+    # Lengths and counts vary from call to call; without this a 1 or a multiple of 16 would be compiled anew.
+    do_not_specialize=[
+        "o_batch", "o_head", "o_row",
+        "heads", "all_heads", "tiles", "together", "group", "N_q", "N_k", "lead",
+    ]
+)  # fmt: skip
+def _hopper_forward(
+    q_desc, k_desc, v_desc, o_desc, O, o_batch, o_head, o_row, L, counters,
+    heads, all_heads, tiles, together, group, scale_log2, N_q, N_k, lead,
+    CAUSAL: gl.constexpr, RAGGED: gl.constexpr, CONSUMERS: gl.constexpr, Q_SETS: gl.constexpr,
+    K_SLOTS: gl.constexpr, V_SLOTS: gl.constexpr, Q_IN_REGISTERS: gl.constexpr, EARLY_EXP: gl.constexpr,
+    HALF: gl.constexpr, REGISTERS: gl.constexpr,
+):  # fmt: skip
+    q_ring = ring_for(q_desc, Q_SETS * CONSUMERS, 1)
+    k_ring = ring_for(k_desc, K_SLOTS, CONSUMERS)
+    v_ring = ring_for(v_desc, V_SLOTS, CONSUMERS)
+    rings = Rings(q_ring, k_ring, v_ring, mailbox(CONSUMERS))
+    fence_async_shared()
+    order = Order(tiles, heads, all_heads, together, counters)
+    task = Task(O, o_batch, o_head, o_row, L, heads, group, scale_log2, N_q, N_k, lead)
+    # After the roles come warps, and registers a thread, of all but the first: it has the kernel's own warps.
+    if CONSUMERS == 2:
+        gl.warp_specialize(
+            [
+                (consume, (rings, task, o_desc, 2, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 0)),
+                (consume, (rings, task, o_desc, 2, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 1)),
+                (produce, (rings, task, q_desc, k_desc, v_desc, order, 2, CAUSAL)),
+            ],
+            [4, 1],
+            [REGISTERS, 24],
+        )
+    else:
+        gl.warp_specialize(
+            [
+                (consume, (rings, task, o_desc, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 0)),
+                (consume, (rings, task, o_desc, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 1)),
+                (consume, (rings, task, o_desc, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 2)),
+                (produce, (rings, task, q_desc, k_desc, v_desc, order, 3, CAUSAL)),
+            ],
+            [4, 4, 1],
+            [REGISTERS, REGISTERS, 24],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a problem is cut, and what of it lies where. Shared memory holds at most 227 KiB:
+    (64 · consumers · q_sets + (k_slots + v_slots) · block) · d · 2 bytes and some barriers."""
+
+    consumers: int  # 64 query rows each
+    block: int  # keys
+    q_sets: int  # 2: the next tile's Q travels beside this tile's work
+    k_slots: int
+    v_slots: int
+    q_in_registers: bool = False
+    early_exp: bool = False
+    half_diagonal: bool = False
+    registers: int = 240  # a thread of a consumer, of 65536 in all; the producer has 24
+
+
+def plan_for(head_dim: int, N_q: int, *, causal: bool) -> Plan:
+    if head_dim == 256:  # o alone takes 128 registers and Q 64 KiB, so blocks are small and Q has one set
+        return Plan(2, 64, q_sets=1, k_slots=2, v_slots=3)
+    if head_dim == 128:  # Q in registers leaves the tensor cores a fifth less to read from shared memory: 2 %
+        return Plan(2, 128, q_sets=2, k_slots=3, v_slots=2, q_in_registers=True, half_diagonal=causal)
+    if causal and N_q < 2048:  # few blocks a tile: half a diagonal block saves more than a third consumer
+        return Plan(2, 128, q_sets=2, k_slots=4, v_slots=4, early_exp=True, half_diagonal=True)
+    # At d = 64 exponentials take as long as products. A third consumer: 10-15 % from N = 4096.
+    return Plan(3, 128, q_sets=2, k_slots=4, v_slots=4, early_exp=True, registers=160)
+
+
+def heads_together(all_heads: int, kv_bytes: int, heads_per_kv: int) -> int:
+    """Query heads in a pass of causal attention, so that their K and V, kv_bytes a head, share the L2 cache.
+
+    Small heads go in small passes: else memory idles while the pass's short tiles find everything in the
+    cache. Passes are of even size: the long tiles of a small last one would be waited for (5 % at N = 16384).
+    """
+    mebibytes = 4 if kv_bytes <= 256 << 10 else 24
+    passes = max(1, round(all_heads // heads_per_kv * kv_bytes / (mebibytes << 20)))
+    return -(-all_heads // passes)
+
+
+def forward(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> tuple[Tensor, Tensor]:
+    """Output and logsumexp. Arguments as `hopper.supported` takes them; see there."""
+    if scale <= 0:  # the softmax step takes the largest unscaled score, so its scale has to be positive
+        q, scale = q * math.copysign(scale != 0, scale), abs(scale) or 1.0
+    batch, heads, N_q, d = q.shape
+    kv_heads, N_k = k.shape[1:3]
+    plan = plan_for(d, N_q, causal=causal)
+    tile = ROWS * plan.consumers
+    lead = (N_k - N_q) % tile if causal else 0
+    tiles = -(-(N_q + lead) // tile)
+    all_heads = batch * heads
+    together = heads_together(all_heads, 4 * N_k * d, heads // kv_heads) if causal else 1
+
+    with torch.cuda.device_of(q):
+        o = torch.empty_like(q)
+        L = torch.empty((batch, heads, N_q), dtype=torch.float32, device=q.device)
+        kernel: Any = _hopper_forward[min(_multiprocessors(q.device), all_heads * tiles),]
+        kernel(
+            *(_descriptor(x, rows) for x, rows in ((q, ROWS), (k, plan.block), (v, plan.block), (o, ROWS))),
+            o, *o.stride()[:3], L, _counters(q.device),
+            heads, all_heads, tiles, together, heads // kv_heads, scale * math.log2(math.e), N_q, N_k, lead,
+            CAUSAL=causal, RAGGED=not causal and N_k % plan.block != 0, CONSUMERS=plan.consumers,
+            Q_SETS=plan.q_sets, K_SLOTS=plan.k_slots, V_SLOTS=plan.v_slots,
+            Q_IN_REGISTERS=plan.q_in_registers, EARLY_EXP=plan.early_exp, HALF=plan.half_diagonal,
+            REGISTERS=plan.registers, num_warps=4,
+        )  # fmt: skip
+    return o, L
+
+
+def _descriptor(x: Tensor, rows: int) -> Any:
+    """Lets the copy engine see x (batch, heads, N, d) as it lies, in tiles of so many rows of one head."""
+    d = x.shape[3]
+    # The engine checks each stride, also where there is one entry and torch may say anything.
+    strides = [stride if size > 1 else d for stride, size in zip(x.stride()[:3], x.shape, strict=False)]
+    return TensorDescriptor(x, list(x.shape), [*strides, 1], [1, 1, rows, d], layout_for(rows, d, x.dtype))
+
+
+@functools.cache
+def layout_for(rows: int, head_dim: int, dtype: torch.dtype) -> Any:
+    """Where a tile's elements lie in shared memory, swizzled so that reads meet no bank twice."""
+    element = {torch.bfloat16: gl.bfloat16, torch.float16: gl.float16}[dtype]
+    return gl.NVMMASharedLayout.get_default_for([1, 1, rows, head_dim], element)
+
+
+def _counters(device: torch.device) -> Tensor:
+    """Two zeros for this launch alone; the kernel leaves them 0.
+
+    Launches on one stream follow each other, so they share a pair. A captured graph may be replayed on any
+    stream, so it gets its own.
+    """
+    if torch.cuda.is_current_stream_capturing():
+        return torch.zeros(2, dtype=torch.int32, device=device)
+    return _counters_of_stream(device, torch.cuda.current_stream(device).cuda_stream)
+
+
+@functools.cache
+def _counters_of_stream(device: torch.device, _stream: int) -> Tensor:
+    return torch.zeros(2, dtype=torch.int32, device=device)
+
+
+@functools.cache
+def _multiprocessors(device: torch.device) -> int:
+    return torch.cuda.get_device_properties(device).multi_processor_count
