@@ -89,8 +89,15 @@ def parser() -> argparse.ArgumentParser:
     demo = verbs.add_parser("demo", help="run a kernel demo")
     demo.add_argument("name", nargs="?", metavar="NAME", help="which; without a name they are listed")
     demo.add_argument("--param", action="append", default=[], metavar="KEY=VALUE", help="another size, say")
-    demo.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    demo.add_argument("--json", action="store_true", help="the events, one JSON object a line")
+    demo.add_argument(
+        "--device", choices=("auto", "cpu", "cuda"), default="auto", help="auto: the GPU, else the CPU"
+    )
+    instead = demo.add_mutually_exclusive_group()
+    instead.add_argument("--on", metavar="REMOTE", help="on a far side that config.toml names")
+    instead.add_argument("--recorded", action="store_true", help="show the run recorded on a GPU")
+    instead.add_argument("--history", action="store_true", help="the runs kept so far, of one demo or all")
+    instead.add_argument("--check-remote", metavar="REMOTE", help="say what is missing on a far side")
+    demo.add_argument("--json", action="store_true", help="events, one JSON object a line; else a document")
     demo.set_defaults(verb=_demo)
 
     doctor = verbs.add_parser("doctor", help="what this machine has, and whether the log is whole")

@@ -149,7 +149,8 @@ class FatutorApp(App[None]):
 
         self.switch_screen(DrillScreen(drill))
 
-    def show_demo(self, card: Card, kept: Callable[[DemoRun], None]) -> None:
+    def show_demo(self, card: Card, kept: Callable[[DemoRun], None], said: str = "") -> None:
+        """The card's demo. `said` is what the learner has answered so far, which may be a prediction."""
         from fatutor.ui.screens.demo import DemoScreen
 
         if card.demo is None:
@@ -157,10 +158,11 @@ class FatutorApp(App[None]):
             return
         try:
             demo = self.desk.demo(card.demo)
+            sources = self.desk.sources(demo)
         except FatutorError as reason:
             self.tell(reason)
             return
-        self.push_screen(DemoScreen(demo, card, kept))
+        self.push_screen(DemoScreen(demo, sources, card, kept, said))
 
     def show_help(self, screen: BaseScreen) -> None:
         from fatutor.ui.screens.help import HelpScreen
