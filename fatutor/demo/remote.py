@@ -70,12 +70,8 @@ def _gpu(started: Started, log: tuple[str, ...]) -> Finding:
         return Finding("GPU", started.device_name or "found")
     # PyTorch warns on stderr where there is a GPU that its driver keeps from it.
     reason = next((f": {line}" for line in reversed(log) if "driver" in line.lower()), "")
-    return Finding(
-        "GPU",
-        f"none that PyTorch can use{reason}",
-        f"demos run in its {started.device or 'processor'} and measure no times; start it on a node with a "
-        "GPU, or mend its driver",
-    )
+    told = f"none that PyTorch can use{reason}"
+    return Finding("GPU", told, "start it on a node with a GPU, or mend its driver; without, no times there")
 
 
 def _unreached(launcher: Launcher, run: Run, limit: float) -> Finding:

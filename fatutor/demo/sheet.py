@@ -86,7 +86,8 @@ def pace(told: Progress, passed: float) -> str:
 def verdict(seen: Witnesses, recording: str) -> str:
     """Below the numbers: the verdict, how near the prediction was, a recording, what cannot be shown."""
     decided = f"**{seen.verdict}**" if seen.verdict else ""
-    return "\n\n".join(filter(None, (decided, seen.comparison, recording, seen.derivation, seen.limits)))
+    filled_in = f"*By the formula:* {seen.derivation}" if seen.derivation else ""
+    return "\n\n".join(filter(None, (decided, seen.comparison, recording, filled_in, seen.limits)))
 
 
 def recorded_line(demo: str, recording: Recording) -> str:

@@ -1,34 +1,63 @@
-"""`fatutor demo`: a kernel demo without the app. Without a prediction, it is only a measurement."""
+"""`fatutor demo`: kernel demos without the app: run here or elsewhere, recorded, or looked back upon."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
-from dataclasses import asdict
+from contextlib import closing
 
-from fatutor.demo.catalogue import Demo, catalogue
-from fatutor.demo.events import VERSION, Event, Failed, Progress, Result, Row, Series, Started
+from fatutor.demo import history, remote, sheet
+from fatutor.demo.catalogue import Demo
+from fatutor.demo.events import Failed
 from fatutor.demo.foreground import run_to_end
-from fatutor.demo.launcher import local
-from fatutor.demo.units import exact
+from fatutor.demo.places import Place
+from fatutor.desk import Desk
 from fatutor.errors import FatutorError
+from fatutor.verbs.demo_lines import Table, print_json
+from fatutor.verbs.desk import make_desk
 
 
 def demo(arguments: argparse.Namespace) -> int:
-    launcher = local()
-    demos = catalogue(launcher)
-    if arguments.name is None:
-        return _list(demos, arguments.json)
-    if arguments.name not in {one.name for one in demos}:
-        raise FatutorError(
-            f"there is no demo {arguments.name!r}", f"demos here: {', '.join(one.name for one in demos)}"
-        )
-    show = _print_json if arguments.json else _Table()
-    outcome = run_to_end(launcher, arguments.name, _params(arguments.param), arguments.device, show)
-    if isinstance(outcome, Failed) and not arguments.json:
-        raise FatutorError(outcome.what, outcome.way_out)
-    return 1 if isinstance(outcome, Failed) else 0
+    """Exit code 1 where the run, or the far side that was checked, has failed."""
+    with closing(make_desk(arguments)) as desk:
+        if arguments.history:
+            return _history(desk, arguments.name, as_document=arguments.json)
+        if arguments.check_remote is not None:
+            return _check_remote(desk, arguments.check_remote, as_document=arguments.json)
+        if arguments.name is None:
+            return _list(tuple(desk.demos.values()), as_document=arguments.json)
+        asked = desk.demo(arguments.name)
+        if arguments.recorded:
+            return _recorded(desk, asked.name, as_events=arguments.json)
+        place = _place(desk, asked, arguments)
+        return _run(desk, asked, place, _params(arguments.param), as_events=arguments.json)
+
+
+def _place(desk: Desk, asked: Demo, arguments: argparse.Namespace) -> Place:
+    """Where the command line says, or what `auto` means here."""
+    if arguments.on is not None:
+        return Place(f"remote {arguments.on}", desk.remote(arguments.on), arguments.device)
+    if arguments.device != "auto":
+        return Place("here", desk.launcher, arguments.device)
+    source = desk.sources(asked)[0]
+    if isinstance(source, Place):
+        return source
+    raise FatutorError(
+        f"{asked.name} needs a GPU, and none is here", f"--recorded shows the run {source.label}"
+    )
+
+
+def _run(desk: Desk, asked: Demo, place: Place, params: dict[str, object], *, as_events: bool) -> int:
+    show = print_json if as_events else Table(place.launcher.at)
+    outcome = run_to_end(place.launcher, asked.name, params, place.device, show)
+    if isinstance(outcome, Failed):
+        if not as_events:
+            raise FatutorError(outcome.what, outcome.way_out)
+        return 1
+    recording = None if as_events else desk.recording(asked.name)
+    if recording:
+        print(sheet.recorded_line(asked.name, recording))
+    return 0
 
 
 def _params(given: list[str]) -> dict[str, object]:
@@ -39,50 +68,62 @@ def _params(given: list[str]) -> dict[str, object]:
     return {key: value for key, _, value in pairs}
 
 
-def _list(demos: tuple[Demo, ...], as_document: bool) -> int:
+def _recorded(desk: Desk, name: str, *, as_events: bool) -> int:
+    """The recorded run, which says so in every line that a program could take for a live one."""
+    recording = desk.recording(name)
+    if recording is None:
+        raise FatutorError(f"no run of {name} is recorded", f"fatutor demo {name} runs it")
+    table = Table(f", {recording.date}, recorded")
+    if not as_events:
+        print(recording.origin)
+    for event in recording.demos[name]:
+        if as_events:
+            print_json(event, recorded=recording.origin)
+        else:
+            table(event)
+    return 0
+
+
+def _list(demos: tuple[Demo, ...], *, as_document: bool) -> int:
     if as_document:
-        print(json.dumps([{"name": one.name, "claim": one.claim, "unit": one.unit} for one in demos]))
-    for one in () if as_document else demos:
+        listed = [
+            {"name": one.name, "claim": one.claim, "unit": one.unit, "needs": one.needs} for one in demos
+        ]
+        print(json.dumps(listed, ensure_ascii=False))
+        return 0
+    for one in demos:
         print(f"{one.name:<20} {one.claim}")
     return 0
 
 
-NAMES = {
-    Started: "start",
-    Progress: "progress",
-    Row: "row",
-    Series: "series",
-    Result: "result",
-    Failed: "error",
-}
+def _history(desk: Desk, name: str | None, *, as_document: bool) -> int:
+    runs = desk.runs(name)
+    if as_document:
+        print(json.dumps({"runs": [history.as_document(run) for run in runs]}, ensure_ascii=False))
+        return 0
+    for run in runs:
+        first, second = history.lines(run, desk.time.clock.zone)
+        print(f"{first}\n  {second}")
+    if not runs:
+        print("no run is kept yet; the app keeps those that follow a prediction")
+    return 0
 
 
-def _print_json(event: Event) -> None:
-    """The event as the kernels put it on the wire, checked and cleaned."""
-    document = {"v": VERSION, "event": NAMES[type(event)], **asdict(event)}
-    print(json.dumps(document, ensure_ascii=False), flush=True)
-
-
-class _Table:
-    """The events as lines for people: progress on stderr, the table and the verdict on stdout."""
-
-    def __call__(self, event: Event) -> None:
-        match event:
-            case Started():
-                print(f"{event.demo} · {event.device_name or event.device} · {event.plan}", file=sys.stderr)
-            case Progress():
-                share = f"{event.done:g} of {event.total:g}" if event.total else f"{event.done:g}"
-                print(f"  {share}  {event.note}", file=sys.stderr)
-            case Row():
-                formula, measured = (_figure(value, event.unit) for value in (event.formula, event.measured))
-                print(f"{event.name:<24} {formula:>16} {measured:>16}  {event.note}".rstrip())
-            case Result():
-                print(f"{event.verdict}: {event.why}")
-                if event.derivation:
-                    print(event.derivation)
-                if event.limits:
-                    print(event.limits)
-
-
-def _figure(value: float | None, unit: str) -> str:
-    return "" if value is None else exact(value, unit)
+def _check_remote(desk: Desk, name: str, *, as_document: bool) -> int:
+    launcher = desk.remote(name)
+    # Any demo would do; one that would take a GPU, and all packages, shows whether they are there.
+    demos = sorted(desk.demos.values(), key=lambda one: ("cuda" not in one.devices, -len(one.needs)))
+    if not demos:
+        raise FatutorError("there are no demos to check with", "install fatutor again")
+    findings = remote.check(launcher, demos[0])
+    if as_document:
+        listed = [
+            {"what": found.what, "fine": found.fine, "told": found.told, "way_out": found.way_out}
+            for found in findings
+        ]
+        print(json.dumps({"remote": name, "findings": listed}, ensure_ascii=False))
+    else:
+        for found in findings:
+            way_out = f"; {found.way_out}" if found.way_out else ""
+            print(f"{'✓' if found.fine else '✗'} {found.what:<8} {found.told}{way_out}")
+    return 0 if all(found.fine for found in findings) else 1

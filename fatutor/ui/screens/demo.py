@@ -86,12 +86,12 @@ class DemoScreen(BaseScreen):
         with VerticalScroll(id="page", can_focus=False):
             yield Static(id="origin", markup=False)
             yield Prose(id="question")
-            yield Static(id="sizes", markup=False)
             yield Static(id="progress", markup=False)
             yield Static(id="witnesses", markup=False)
             yield Static(id="bars", markup=False)
-            yield Static(id="curves", markup=False)
             yield Prose(id="verdict")
+            yield Static(id="sizes", markup=False)
+            yield Static(id="curves", markup=False)
             yield Static(id="log", markup=False)
             yield Static(id="runs", markup=False)
             yield Prose(self.demo.explain, id="explain")
@@ -197,7 +197,7 @@ class DemoScreen(BaseScreen):
         changeable = self.stage is not Stage.RUN and not recorded
         self._show("#sizes", sheet.sizes(self.demo, self.params, self.marked) if changeable else "")
         self._show("#progress", self.progress_line() if self.stage is Stage.RUN else "")
-        self._show("#log", self.log_lines() if self._log_open else "")
+        self._show("#log", self.log_lines() if self._log_open and not predicting else "")
         self.draw_witnesses()
         self.refresh_keys()
 
@@ -312,7 +312,7 @@ class DemoScreen(BaseScreen):
         now = self.params[param.name]
         at = param.values.index(now) if now in param.values else -1
         self.params = {**self.params, param.name: param.values[(at + 1) % len(param.values)]}
-        self.action_again()
+        self._ask_differently()
 
     def action_mark(self) -> None:
         """Which size the next key changes."""
@@ -323,8 +323,14 @@ class DemoScreen(BaseScreen):
     def action_elsewhere(self) -> None:
         """The next place to run; the prediction starts anew."""
         self._source = (self._source + 1) % len(self.sources)
-        self.action_again()
-        self.say(f"now: {self.source.label}")
+        self._ask_differently()
+
+    def _ask_differently(self) -> None:
+        """The question again, with the keys still free: who changes one thing may change another."""
+        if self.stage is Stage.VERDICT:
+            self.action_again()
+        self.set_focus(None)
+        self.draw()
 
     def action_explain(self) -> None:
         self._unfold(self.query_one("#explain"))

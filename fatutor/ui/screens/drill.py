@@ -17,6 +17,7 @@ from fatutor.study.drill import Drill, Phase, Turn
 from fatutor.ui.keys import DRILL, bindings
 from fatutor.ui.render import Prose
 from fatutor.ui.screens.base import BaseScreen
+from fatutor.ui.widgets.grade_keys import GradeKeys
 from fatutor.ui.widgets.key_points import KeyPoints
 from fatutor.ui.widgets.speaking import Heading, bar, mm_ss
 
@@ -51,7 +52,9 @@ class DrillScreen(BaseScreen):
             yield Static(id="how", markup=False)
             yield Input(id="number", placeholder="a number, with its unit if you like", compact=True)
             yield TextArea(id="text", compact=True, highlight_cursor_line=False)
-        yield Static(id="grades", markup=False)
+        with Vertical(id="grades"):
+            yield Static(id="proposal", markup=False)
+            yield GradeKeys()
 
     def on_mount(self) -> None:
         self.query_one("#number", Input).cursor_blink = False
@@ -123,32 +126,27 @@ class DrillScreen(BaseScreen):
         said.update(
             Content.assemble(("What did you say?", "bold"), f"   {len(turn.ticked)} of {len(points)}")
         )
-        self.query_one("#grades", Static).update(self.grade_lines())
+        self.show_grades()
 
-    def grade_lines(self) -> Content:
-        """The proposal, and the four keys with the interval that each would store."""
+    def show_grades(self) -> None:
+        """The proposal, and the keys with the interval that each would store."""
         proposal = self.drill.proposal()
-        lines: list[Content] = []
         if proposal is None:
-            hint = (
-                "tick what you said; the ticks propose a grade" if self.turn.card.key_points else "you decide"
-            )
-            lines.append(Content.styled(hint, "dim"))
+            hint = "tick what you said; the ticks propose a grade"
+            told = Content.styled(hint if self.turn.card.key_points else "you decide", "dim")
         else:
-            lines.append(
-                Content.assemble(
-                    ("proposed ", "dim"),
-                    (GRADES[proposal.quality].label, "bold $accent"),
-                    (f" · {proposal.why}", "dim"),
-                )
-            )
-        keys = []
-        for key, grade in self.desk.grading_keys.items():
-            proposed = proposal is not None and grade.quality == proposal.quality
-            label = f"{key} {grade.label} {sheet.returns(self.drill.preview(grade.quality), self.turn.day)}"
-            keys.append(Content.styled(label, "bold $accent" if proposed else ""))
-        lines.append(Content("   ").join(keys))
-        return Content("\n").join(lines)
+            label = (GRADES[proposal.quality].label, "bold $accent")
+            told = Content.assemble(("proposed ", "dim"), label, (f" · {proposal.why}", "dim"))
+        self.query_one("#proposal", Static).update(told)
+        labels = {
+            str(key): f"{key} {grade.label} {sheet.returns(self.drill.preview(grade.quality), self.turn.day)}"
+            for key, grade in self.desk.grading_keys.items()
+        }
+        proposed = {grade.quality: str(key) for key, grade in self.desk.grading_keys.items()}
+        self.query_one(GradeKeys).show(labels, proposed.get(proposal.quality, "") if proposal else "")
+
+    def on_grade_keys_picked(self, picked: GradeKeys.Picked) -> None:
+        self.action_grade(picked.key)
 
     # -- keys ---------------------------------------------------------------------------------------
 
@@ -212,7 +210,7 @@ class DrillScreen(BaseScreen):
         try:
             self.drill.grade(grade.quality, int(key))
         except FatutorError as reason:
-            self.say(reason)
+            self.refuse(reason)
             return
         self.deal()
 
@@ -262,17 +260,23 @@ class DrillScreen(BaseScreen):
         try:
             card = how()
         except FatutorError as reason:
-            self.say(reason)
+            self.refuse(reason)
             return
         self.deal()
         if self.drill.turn is not None:
-            self.say(f"{card.id} {news}")
+            self.say(f"{sheet.title(card)}: {news}")
+
+    def refuse(self, reason: FatutorError) -> None:
+        """Say why nothing was stored. Where another fatutor had the card, the next one is on the table now."""
+        if self.drill.turn is not self._dealt:
+            self.deal()
+        self.app.tell(reason)
 
     def action_flag(self) -> None:
         try:
             raised = self.drill.flag()
         except FatutorError as reason:
-            self.say(reason)
+            self.refuse(reason)
             return
         self.say("flagged" if raised else "flag cleared")
 
@@ -288,7 +292,8 @@ class DrillScreen(BaseScreen):
 
     def action_demo(self) -> None:
         turn = self.turn
-        self.app.show_demo(turn.card, kept=lambda run: turn.runs.append(run.id))
+        said = turn.committed.text if turn.committed else self.query_one("#number", Input).value
+        self.app.show_demo(turn.card, kept=lambda run: turn.runs.append(run.id), said=said)
 
     @property
     def turn(self) -> Turn:
