@@ -24,7 +24,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     # A start makes a hundred thousand values that stay; looking for garbage among them costs 60 ms.
     gc.set_threshold(200_000, 20, 20)
     try:
-        return arguments.verb(arguments)
+        code = arguments.verb(arguments)
+        sys.stdout.flush()  # here, where a reader that has gone is no fault
+        return code
     except FatutorError as reason:
         print(f"fatutor: {reason}", file=sys.stderr)
         return 1

@@ -1,7 +1,8 @@
 """Everything one run of fatutor works with, wired once and opened late.
 
 The desk stands above `study` and below anything that draws: the screens, the plain drill and the verbs are
-handed a desk and ask it. Reading never opens the database for writing; the first answer does.
+handed a desk and ask it. What is due is read without opening the database for writing; the first answer
+opens it, or a look at an earlier one.
 """
 
 from __future__ import annotations
@@ -120,12 +121,13 @@ class Desk:
         """Import the database layer, half a second's work, before it is needed. Opens nothing."""
         import fatutor.store.store  # noqa: F401 - for its time, not for its names
 
-    def close(self) -> None:
-        """Keep the day's copy and let go of the database."""
-        if self._store is not None:
-            self._store.back_up(self.today(self._store.facts())[0])
-            self._store.close()
-            self._store = None
+    def close(self) -> str | None:
+        """Keep the day's copy and let go of the database. Returns one line where no copy could be kept."""
+        store, self._store = self._store, None
+        if store is None:
+            return None
+        with store:
+            return store.back_up(self.today(store.facts())[0])
 
     # -- sittings -----------------------------------------------------------------------------------
 
@@ -160,9 +162,10 @@ class Desk:
     def drill(self, *decks: Deck) -> Drill:
         """A sitting with today's queue, over all decks or some."""
         facts = self.facts()
-        cards = [card for deck in decks for card in deck.cards] if decks else self.library.cards.values()
         known = self.library.cards
-        queue = today_queue([c for c in cards if c.id in known], facts, self.today(facts)[0], self.limits)
+        names = {deck.name for deck in decks}
+        cards = [card for card in known.values() if card.deck in names or not decks]
+        queue = today_queue(cards, facts, self.today(facts)[0], self.limits)
         return Drill(
             self.library,
             LateLedger(self),
@@ -195,6 +198,9 @@ class Desk:
         ):
             if len(matches) == 1:
                 return matches[0]
+            if matches:
+                names = ", ".join(deck.name for deck in matches)
+                raise FatutorError(f"{name!r} may be any of several decks", f"name one of them: {names}")
         there = ", ".join(deck.name for deck in self.library.decks[:12]) or "none"
         raise FatutorError(f"there is no deck {name!r}", f"decks here: {there}")
 

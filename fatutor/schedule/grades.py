@@ -11,20 +11,19 @@ SETTLED = 4  # the lowest quality that ends the day's relearning (SM-2, rule 7)
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """One step of SM-2's scale: `quality` 0-5, a one-word `label` and what it means to the learner."""
+    """One step of SM-2's scale: `quality` 0-5 and a one-word `label`."""
 
     quality: int
     label: str
-    meaning: str
 
 
 GRADES = (
-    Grade(0, "blackout", "nothing came back"),
-    Grade(1, "wrong", "wrong, though the answer looked familiar"),
-    Grade(2, "again", "wrong, though the answer seemed within reach"),
-    Grade(3, "hard", "right, with serious effort"),
-    Grade(4, "good", "right, after some thought"),
-    Grade(5, "easy", "right at once"),
+    Grade(0, "blackout"),  # nothing came back
+    Grade(1, "wrong"),  # though the answer looked familiar
+    Grade(2, "again"),  # wrong, though the answer seemed within reach
+    Grade(3, "hard"),  # right, with serious effort
+    Grade(4, "good"),  # right, after some thought
+    Grade(5, "easy"),  # right at once
 )
 
 # Four keys give the upper four grades. "again" is quality 2: it costs 0.32 of ease, and three lapses still

@@ -6,7 +6,6 @@ a replay of the log gives.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -37,18 +36,6 @@ def answer(
         case EntryKind.CRAM:
             return state
     raise ValueError(f"{kind} carries no grade")
-
-
-def preview(
-    state: CardState,
-    kind: EntryKind,
-    qualities: Iterable[int],
-    today: date,
-    scheduler: Scheduler,
-    digest: str,
-) -> dict[int, CardState]:
-    """Quality to the state that it would store, for the labels beside the keys."""
-    return {quality: answer(state, kind, quality, today, scheduler, digest) for quality in qualities}
 
 
 def grade(state: CardState, quality: int, today: date, scheduler: Scheduler, digest: str) -> CardState:

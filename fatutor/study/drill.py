@@ -237,7 +237,7 @@ class Drill:
         self.turn = None
 
     def _is_asked(self, card: Card) -> bool:
-        """Whether it is still due: another fatutor may have answered it, or the day of its relearning ended."""
+        """Whether it still is: another fatutor may have answered it, or its day of relearning may be over."""
         state, day = self._states.get(card.id, CardState()), self._today()
         return rules.in_drill(state, day) and rules.kind_of(state, day) is not EntryKind.CRAM
 

@@ -66,10 +66,13 @@ class DeckLine:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
+    """`tallies` has every deck's share of the queue by name, `decks` the plain decks as lines."""
+
     day: date
     counts: Counts
     minutes: int
     held: int
+    tallies: Mapping[str, Tally]
     modules: tuple[ModuleLine, ...]
     decks: tuple[DeckLine, ...]
     next_due: date | None
@@ -98,14 +101,16 @@ def overview(
     """All of Today from the decks and what is stored."""
     cards = tuple(library.cards.values())
     queue = today_queue(cards, facts, day, limits)
+    tallies = tally(queue, cards, facts)
     upcoming = [state.due for state in facts.states.values() if state.due is not None and state.due > day]
     return Overview(
         day=day,
         counts=queue.counts,
         minutes=queue.minutes,
         held=queue.held.total,
+        tallies=tallies,
         modules=tuple(_modules(library, facts)),
-        decks=tuple(_decks(library, tally(queue, cards, facts))),
+        decks=tuple(_decks(library, tallies)),
         next_due=min(upcoming, default=None),
         interview_in=_until(limits.interview_on, day),
         notes=tuple(notes),

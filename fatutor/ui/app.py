@@ -82,9 +82,6 @@ class FatutorApp(App[None]):
         if error is not None:
             self.panic(Text(told(error, self.desk.paths.data)))
 
-    def on_unmount(self) -> None:
-        self.desk.close()
-
     # -- going places -------------------------------------------------------------------------------
 
     def home(self) -> None:

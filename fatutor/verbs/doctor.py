@@ -56,7 +56,12 @@ def _findings(arguments: argparse.Namespace) -> Iterator[Finding]:
     yield (
         Finding("gpu", "ok", gpu)
         if gpu
-        else Finding("gpu", "note", "none found: demos count bytes and check values, and measure no times")
+        else Finding(
+            "gpu",
+            "note",
+            "none found: demos count bytes and check values, and measure no times",
+            "run them where an NVIDIA driver is, or look at the recorded runs",
+        )
     )
     yield _terminal()
     yield _locale()
@@ -86,7 +91,7 @@ def _package(name: str, *, needed: bool) -> Finding:
 def _terminal() -> Finding:
     term = os.environ.get("TERM", "")
     if not is_terminal():
-        return Finding("terminal", "note", "none here: drills come as plain lines")
+        return Finding("terminal", "note", "none here: drills come as plain lines", "run it in a terminal")
     if term in ("", "dumb"):
         return Finding(
             "terminal", "note", f"TERM={term!r}: drills come as plain lines", "set TERM, or stay with lines"

@@ -117,16 +117,6 @@ states = st.builds(
 )
 
 
-@given(states, days, st.sampled_from([None, 1, 365]))
-def test_the_preview_is_what_would_be_stored(state: CardState, today: date, ceiling: int | None) -> None:
-    scheduler = Scheduler("sm2", ceiling)
-    kind = rules.kind_of(state, today)
-    shown = rules.preview(state, kind, range(6), today, scheduler, "d")
-    assert list(shown) == [0, 1, 2, 3, 4, 5]
-    for quality, promised in shown.items():
-        assert rules.answer(state, kind, quality, today, scheduler, "d") == promised
-
-
 @given(states, days, st.integers(0, 5))
 def test_a_review_is_due_later_and_never_again_the_same_day(
     state: CardState, today: date, quality: int
