@@ -3,7 +3,8 @@
 A number counts as covered where its digits stand in a check of its card, or of its own run of prose between
 two cards. Digits are what is compared, without separators, sign and power of ten: 27 % is covered by 0.27,
 312 TFLOP/s by 312e12, 16K by 16384. What a card's prompt gives need not be proved in its answer. Left out
-are whole numbers below ten without a unit, years and dates, and digits that belong to a name, as in A100.
+are whole numbers below ten without a unit, years and dates, digits that belong to a name, as in A100 or
+beat 07, and the shapes for which a claim is made: N = 16384, d = 128.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from fatutor.deck.model import Check, Place
 from fatutor.deck.scan import Line, LineKind, scan, unify
 
 _NUMBER = re.compile(
-    r"""(?<![\w.,:/^-])(?<!arXiv\ )
+    r"""(?<![\w.,:/^-])(?<!arXiv\ )(?<!\bN\ =\ )(?<!\bd\ =\ )
     (?P<digits> \d{1,3}(?:[ ,\u00a0\u202f]\d{3})+(?:\.\d+)? | \d+(?:\.\d+)?(?:e-?\d+)? | \.\d+ )
     (?P<power> [⁰¹²³⁴⁵⁶⁷⁸⁹]+ )?
     (?P<unit> K\b | \s?[%×] )?
@@ -116,7 +117,7 @@ def _keys(match: re.Match[str]) -> set[str]:
     unit = (match["unit"] or "").strip()
     if match["power"]:
         return _of_power(f"{digits}**{match['power'].translate(_SUPERSCRIPTS)}")
-    is_count = digits.isdecimal() and len(digits) == 1 and not unit
+    is_count = digits.isdecimal() and (len(digits) == 1 or digits[0] == "0") and not unit
     if is_count or (_YEAR.fullmatch(match["digits"]) and not unit):
         return set()
     keys = {_digits(digits)}

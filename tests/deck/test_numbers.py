@@ -27,7 +27,7 @@ def numbers(body: str, front: str = FRONT) -> list[str]:
         ("312 TFLOP/s at 1.5 TB/s", "312e12 > 1", ["1.5"]),
         ("a gain of 3× of 1.5×", "1 == 1", ["3×", "1.5×"]),
         ("2.4e-2 and 9.1e-3", "0.024 > 1e-9", ["9.1e-3"]),
-        ("in 3 of 9 cases, beat 07", "1 == 1", ["07"]),
+        ("in 3 of 9 cases, beat 07, at N = 512, d = 64, n = 65", "1 == 1", ["65"]),
         ("on 2026-11-29, in 2022, A100, FA2, bf16, 2:4, x86, `128`, 64-wide", "1 == 1", ["64"]),
         ("arXiv 2205.14135", "1 == 1", []),
         ("0.5 and .25", "0.50 + .25 == .75", []),
@@ -41,7 +41,7 @@ def test_what_counts_as_a_number_and_as_covered(text: str, check: str, left: lis
 
 
 def test_a_prompt_gives_and_a_value_proves() -> None:
-    assert numbers(CARD.format("", "At N = 512, d = 64.", "512 and 64 and 65", "1 == 1")) == ["65"]
+    assert numbers(CARD.format("", "Of 512, with 64.", "512 and 64 and 65", "1 == 1")) == ["65"]
     assert numbers(CARD.format(' answer=number value="77/2"', "Ask.", "77 halved is 38.5", "1 == 1")) == [
         "38.5"
     ]
