@@ -17,12 +17,17 @@ from fatutor.study.drill import Turn
 
 def prompt(card: Card) -> str:
     """Title and prompt. Nothing that hints at the answer; a choice card lists its choices."""
-    parts = [f"## {card.title[:1].upper()}{card.title[1:]}"] if card.title else []
+    parts = [f"## {title(card)}"] if card.title else []
     if card.prompt and card.prompt != card.title:
         parts.append(card.prompt)
     if card.response.form is AnswerForm.CHOICE:
         parts.append("\n".join(f"{i}. {choice.text}" for i, choice in enumerate(card.response.choices, 1)))
     return "\n\n".join(parts)
+
+
+def title(card: Card) -> str:
+    """Decks write titles after `Interview:`, where they begin small."""
+    return card.title[:1].upper() + card.title[1:]
 
 
 def answer(turn: Turn, hardware: Hardware) -> str:

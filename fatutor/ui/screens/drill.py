@@ -267,7 +267,7 @@ class DrillScreen(BaseScreen):
             self.say(f"{sheet.title(card)}: {news}")
 
     def refuse(self, reason: FatutorError) -> None:
-        """Say why nothing was stored. Where another fatutor had the card, the next one is on the table now."""
+        """Say why nothing was stored. Where another fatutor had it, the next card is on the table."""
         if self.drill.turn is not self._dealt:
             self.deal()
         self.app.tell(reason)

@@ -40,9 +40,7 @@ class SummaryScreen(BaseScreen):
             f"**{done.cards} card{'s' if done.cards != 1 else ''}** in {mm_ss(done.seconds)}, "
             f"every grade is stored.",
             "",
-            "| | |",
-            "|---|---:|",
-            *(f"| {label} | {count} |" for label, count in done.by_grade),
+            " · ".join(f"{count} {label}" for label, count in done.by_grade),
             "",
         ]
         if done.points:
@@ -50,7 +48,7 @@ class SummaryScreen(BaseScreen):
         if done.slowest:
             lines += ["**Took longest**", ""]
             lines += [
-                f"- {graded.card.title} · {mm_ss((graded.entry.speaking_ms or 0) / 1000)}"
+                f"- {sheet.title(graded.card)} · {mm_ss((graded.entry.speaking_ms or 0) / 1000)}"
                 for graded in done.slowest
             ]
             lines.append("")
