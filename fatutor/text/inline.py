@@ -16,11 +16,32 @@ _SPACES = re.compile(r"[ \t\n]+")
 _DEFINITION = re.compile(r"\[[^\]]+\]:")
 _OPENINGS = {"strong_open": Style.STRONG, "em_open": Style.EM, "s_open": Style.DIM, "link_open": Style.LINK}
 _KEPT_WHOLE = 24  # a formula up to so many cells is not broken over two lines
+# What reads badly on two lines: a number and its unit or its next thousands, an exponent, `d = 128`.
+_TOGETHER = re.compile(
+    r"(?<=\d)[ ](?:%|(?:[KMGT]i?)?B(?:/s)?\b|[MGTP]?FLOPs?(?:/[sB])?\b|m?s\b|\d{3}\b)"
+    r"|\^\([^()\n]{1,22}\)"
+    r"|(?<![^\s(])\S{1,4}[ ][=≤≥≈<>][ ](?=\S)"
+)
 
 
 def inline(token: Token, base: Style) -> list[Span]:
     """The spans of an `inline` token; a line feed among them is a break that the author asked for."""
-    return _spans(token.children or [], base)
+    return _together(_spans(token.children or [], base))
+
+
+def _together(spans: list[Span]) -> list[Span]:
+    """The spans with glue in place of the spaces at which no line should end."""
+    text = plain(spans)
+    glued = {at for match in _TOGETHER.finditer(text) for at in range(*match.span()) if text[at] == " "}
+    if not glued:
+        return spans
+    pieces: list[Span] = []
+    start = 0
+    for span in spans:
+        letters = (GLUE if start + at in glued else letter for at, letter in enumerate(span.text))
+        pieces.append(Span("".join(letters), span.style))
+        start += len(span.text)
+    return pieces
 
 
 def _spans(tokens: Sequence[Token], base: Style) -> list[Span]:
