@@ -1,4 +1,4 @@
-"""How many bytes does each implementation ask memory for? Counted, not estimated."""
+"""How many bytes does each implementation ask memory for? counted.Counted, not estimated."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kernels.demos import Demo, Param
-from kernels.demos.common import count_standard, count_tiled
-from kernels.measure import traffic
+from kernels.measure import counted, traffic
 from kernels.wire import Event, Progress, Result, Row, Series
 
 if TYPE_CHECKING:
@@ -57,14 +56,14 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
     wrong: list[str] = []
     for step, length in enumerate(lengths):
         yield Progress(2 * step, 2 * len(lengths), f"standard, N = {length}")
-        counted = _count_standard(length)
-        totals["standard"].append(counted.total)
-        wrong += [f"standard at N = {length}"] * (counted != _standard(length))
+        found = _count_standard(length)
+        totals["standard"].append(found.total)
+        wrong += [f"standard at N = {length}"] * (found != _standard(length))
 
         yield Progress(2 * step + 1, 2 * len(lengths), f"tiled, N = {length}")
-        counted = _count_tiled(length, rows)
-        totals["tiled"].append(counted.total)
-        wrong += [f"tiled at N = {length}"] * (counted != _tiled(length, rows))
+        found = _count_tiled(length, rows)
+        totals["tiled"].append(found.total)
+        wrong += [f"tiled at N = {length}"] * (found != _tiled(length, rows))
 
     standard, tiled, floor = _standard(n).total, _tiled(n, rows).total, traffic.floor(_problem(n)).total
     tiles = -(-n // rows)
@@ -88,8 +87,8 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
         why=f"the count differs from the formula for {', '.join(wrong)}" if wrong else why,
         derivation=f"Q and O once: 2·{n}·{HEAD_DIM}·{ITEMSIZE} = {once:,}. K and V for each of {tiles} "
         f"tiles: {tiles}·{once:,} = {tiles * once:,}. Logsumexp: 4·{n} = {4 * n:,}. Together {tiled:,}.",
-        limits="Counted by the interpreter, on any machine: what the kernel asks for. How much of it reaches "
-        "DRAM depends on a GPU's caches, and only that GPU's counters can tell.",
+        limits="counted.Counted by the interpreter, on any machine: what the kernel asks for. How much of it "
+        "reaches DRAM depends on a GPU's caches, and only that GPU's counters can tell.",
     )
 
 
@@ -108,10 +107,10 @@ def _tiled(n: int, rows: int) -> Ledger:
 def _count_standard(n: int) -> Ledger:
     from kernels.tiles import Tile
 
-    return count_standard(_problem(n), Tile(TILE, TILE)).bytes
+    return counted.standard(_problem(n), Tile(TILE, TILE)).bytes
 
 
 def _count_tiled(n: int, rows: int) -> Ledger:
     from kernels.tiles import Tile
 
-    return count_tiled(_problem(n), Tile(rows, TILE)).bytes
+    return counted.tiled(_problem(n), Tile(rows, TILE)).bytes

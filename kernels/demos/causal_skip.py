@@ -10,14 +10,13 @@ from kernels.demos.common import (
     COUNTED,
     TIMED,
     Steps,
-    count_tiled,
     differing,
     forwards,
     on_gpu,
     timed,
     verdict,
 )
-from kernels.measure import traffic
+from kernels.measure import counted, traffic
 from kernels.wire import Event, Result, Row
 
 HEAD_DIM = 64
@@ -69,8 +68,8 @@ def _counted(n: int) -> Iterator[Event]:
     found = {}
     for causal, problem in problems.items():
         yield steps.begin("causal" if causal else "full")
-        found[causal] = count_tiled(problem, Tile(TILE, TILE))
-    flops = {causal: counted.operations.flops for causal, counted in found.items()}
+        found[causal] = counted.tiled(problem, Tile(TILE, TILE))
+    flops = {causal: one.operations.flops for causal, one in found.items()}
     each = 4 * TILE * TILE * HEAD_DIM  # two products a tile
     formula, measured = 100 * visited / tiles**2, 100 * flops[True] / flops[False]
     asked = traffic.tiled(problems[True], tile_rows=TILE, tile_columns=TILE).total

@@ -8,21 +8,16 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from kernels.measure import traffic
-from kernels.measure.operations import Operations
 from kernels.wire import Progress
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from kernels.measure.clock import Timing
-    from kernels.measure.ledger import Ledger
     from kernels.measure.roofline import Roofline
-    from kernels.tiles import Tile
 
 COUNTED = (
     "Counted by the interpreter, on any machine: what the kernel asks for and computes, not what reaches "
@@ -119,68 +114,6 @@ def taken_bytes(device: str) -> int | None:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """What an interpreted call asked memory for, and what it computed."""
-
-    bytes: Ledger
-    operations: Operations
-
-    @property
-    def intensity(self) -> float:
-        """FLOP/B."""
-        return self.operations.flops / self.bytes.total
-
-
-def counted(call: Callable[[], object], **tensors: Tensor) -> Counted:
-    """Run `call` in the interpreter and count it; `tensors` are what it reads and writes, by name."""
-    from kernels.measure import operations
-    from kernels.measure.bytes import counting
-
-    with counting(**tensors) as asked, operations.counting() as done:
-        call()
-    return Counted(asked.ledger, done.total)
-
-
-def count_standard(problem: traffic.Problem, tile: Tile) -> Counted:
-    """The four kernels on one head, whose values do not matter to a count."""
-    import torch
-
-    from kernels import four_kernels
-
-    q, k, v, o = _heads(problem)
-    s, p = torch.zeros(2, 1, 1, problem.queries, problem.keys, dtype=q.dtype)
-    return counted(
-        lambda: four_kernels.launch(q, k, v, s, p, o, causal=problem.causal, scale=1.0, tile=tile),
-        Q=q, K=k, V=v, S=s, P=p, O=o,
-    )  # fmt: skip
-
-
-def count_tiled(problem: traffic.Problem, tile: Tile, window: int | None = None) -> Counted:
-    """The tiled kernel on one head."""
-    import torch
-
-    from kernels import flash
-
-    q, k, v, o = _heads(problem)
-    L = torch.zeros(1, 1, problem.queries)
-    return counted(
-        lambda: flash.launch(
-            q, k, v, o, L, causal=problem.causal, scale=1.0, window=window, tile=tile
-        ),
-        Q=q, K=k, V=v, O=o, L=L,
-    )  # fmt: skip
-
-
-def _heads(problem: traffic.Problem) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    import torch
-
-    dtype = {2: torch.float16, 4: torch.float32}[problem.itemsize]
-    rows = (problem.queries, problem.keys, problem.keys, problem.queries)
-    q, k, v, o = (torch.zeros(1, 1, n, problem.head_dim, dtype=dtype) for n in rows)
-    return q, k, v, o
-
-
 def timed(calls: Mapping[str, Callable[[], object]], seconds: float = 0.15) -> dict[str, Timing]:
     """Device time of each call, in turns, between CUDA events."""
     from kernels.measure.clock import EventClock, interleaved
@@ -196,11 +129,11 @@ def ceilings() -> Roofline:
     return roofline.measured(EventClock())
 
 
-def forwards(call: Callable[..., object], *args: object, **kwargs: object) -> Callable[[], object]:
+def forwards(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[], Any]:
     """`call` with its arguments, without gradients."""
     import torch
 
-    def without_gradients() -> object:
+    def without_gradients() -> Any:
         with torch.no_grad():
             return call(*args, **kwargs)
 

@@ -10,14 +10,13 @@ from kernels.demos.common import (
     TIMED,
     Steps,
     ceilings,
-    count_tiled,
     differing,
     forwards,
     on_gpu,
     timed,
     verdict,
 )
-from kernels.measure import traffic
+from kernels.measure import counted, traffic
 from kernels.wire import Event, Result, Row, Series
 
 N, TILE = 256, 64
@@ -72,7 +71,7 @@ def _counted(d: int) -> Iterator[Event]:
     exps = N * N + N * (N // TILE)
     for dim in HEAD_DIMS:
         yield steps.begin(f"d = {dim}")
-        done = count_tiled(traffic.Problem(N, N, dim, 2), Tile(TILE, TILE)).operations
+        done = counted.tiled(traffic.Problem(N, N, dim, 2), Tile(TILE, TILE)).operations
         ratios.append(100 * (done.exponentials / EXP2_A_CLOCK) / (done.flops / HOPPER))
         yield Row(f"d = {dim}", _share(dim), ratios[-1], "%", "of the products' time")
         if dim == d:
@@ -94,8 +93,8 @@ def _counted(d: int) -> Iterator[Event]:
         derivation=f"{exps:,} / {EXP2_A_CLOCK} = {exps // EXP2_A_CLOCK:,} clocks of exponentials, 4·{N}²·{d} "
         f"/ {HOPPER} = {4 * N * N * d // HOPPER:,} clocks of products: {_share(d):.4g} %, 64 / {d} and the "
         "rescaling.",
-        limits="Counted by the interpreter on any machine; the rates are Hopper's by its documents, and no "
-        "time is measured. Other work on scores (scaling, maxima, sums) comes on top.",
+        limits="counted.Counted by the interpreter on any machine; the rates are Hopper's by its documents, "
+        "and no time is measured. Other work on scores (scaling, maxima, sums) comes on top.",
     )
 
 

@@ -46,7 +46,7 @@ sets it, and small numbers fall to where e4m3 has fewer bits.
 
 - **A scale for each block** confines the harm of an outlier to its block.
 - **A rotation** removes the outlier. For an orthogonal M, (QM)(KM)ᵀ = QKᵀ: nothing changes, but each entry of
-  QM is a mean over d entries, so an outlier of size a becomes d entries of a / √d. M is a Hadamard matrix
+  QM mixes all d entries of Q, so an outlier of size a becomes d entries of a / √d. M is a Hadamard matrix
   with random signs, which takes d log d additions. It does nothing for V and P.
 
 FlashAttention-3 does both: 2.4e-2 becomes 9.1e-3 in the paper's test, a factor 2.6 of *error*, not of speed.

@@ -9,17 +9,14 @@ from kernels.demos import Demo, Param
 from kernels.demos.common import (
     COUNTED,
     TIMED,
-    Counted,
     Steps,
-    count_standard,
-    count_tiled,
     differing,
     forwards,
     on_gpu,
     timed,
     verdict,
 )
-from kernels.measure import traffic
+from kernels.measure import counted, traffic
 from kernels.wire import Event, Result, Row
 
 HEAD_DIM, ITEMSIZE = 64, 2
@@ -46,7 +43,7 @@ DEMO = Demo(
     explain="""\
 Standard attention writes S, reads it to mask it, writes it, and reads it again, N² numbers each time. A
 hidden score is a number like any other: -inf takes two bytes. So the bytes are those of full attention, and
-where bytes set the time, time is too. The FLOPs saved are none either: QKᵀ was computed before the mask.
+where bytes set the time, so is the time. No FLOPs are saved either: QKᵀ was computed before the mask.
 
 The tiled kernel knows which tiles hold nothing that is seen, and does not visit them: with tiles as wide as
 the window each row of T tiles visits two, 2T - 1 in all, of T². FLOPs, bytes and time fall together.
@@ -68,12 +65,12 @@ def _counted(n: int) -> Iterator[Event]:
     steps = Steps(4)
     tiles, tile = n // TILE, Tile(TILE, TILE)
     full, causal = (traffic.Problem(n, n, HEAD_DIM, ITEMSIZE, causal=masked) for masked in (False, True))
-    found: dict[str, Counted] = {}
+    found: dict[str, counted.Counted] = {}
     for name, problem, count, window in (
-        ("standard", full, count_standard, {}),
-        ("standard, masked", causal, count_standard, {}),
-        ("tiled", full, count_tiled, {}),
-        ("tiled, window skipped", causal, count_tiled, {"window": WINDOW}),
+        ("standard", full, counted.standard, {}),
+        ("standard, masked", causal, counted.standard, {}),
+        ("tiled", full, counted.tiled, {}),
+        ("tiled, window skipped", causal, counted.tiled, {"window": WINDOW}),
     ):
         yield steps.begin(name)
         found[name] = count(problem, tile, **window)
@@ -88,10 +85,10 @@ def _counted(n: int) -> Iterator[Event]:
         "tiled": kept + tiles**2 * each,
         "tiled, window skipped": kept + visited * each,
     }
-    flops = {name: counted.operations.flops for name, counted in found.items()}
-    for name, counted in found.items():
-        yield Row(name, formulas[name], counted.bytes.total, "B", f"{flops[name]:,} matrix FLOPs")
-    wrong = differing({name: (formulas[name], counted.bytes.total) for name, counted in found.items()})
+    flops = {name: one.operations.flops for name, one in found.items()}
+    for name, one in found.items():
+        yield Row(name, formulas[name], one.bytes.total, "B", f"{flops[name]:,} matrix FLOPs")
+    wrong = differing({name: (formulas[name], one.bytes.total) for name, one in found.items()})
     if flops["standard, masked"] != flops["standard"]:
         wrong.append("the mask changes the FLOPs of standard attention")
     if flops["tiled, window skipped"] * tiles**2 != flops["tiled"] * visited:

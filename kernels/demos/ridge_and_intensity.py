@@ -11,15 +11,13 @@ from kernels.demos.common import (
     TIMED,
     Steps,
     ceilings,
-    count_standard,
-    count_tiled,
     differing,
     forwards,
     on_gpu,
     timed,
     verdict,
 )
-from kernels.measure import roofline, traffic
+from kernels.measure import counted, roofline, traffic
 from kernels.wire import Event, Result, Row, Series
 
 HEAD_DIM, ITEMSIZE = 64, 2
@@ -79,7 +77,9 @@ def _counted(n: int) -> Iterator[Event]:
         for name, rows in zip(curves, (0, *HEIGHTS), strict=True):
             yield steps.begin(f"{name}, N = {length}")
             found = (
-                count_tiled(problem, Tile(rows, TILE)) if rows else count_standard(problem, Tile(TILE, TILE))
+                counted.tiled(problem, Tile(rows, TILE))
+                if rows
+                else counted.standard(problem, Tile(TILE, TILE))
             )
             curves[name].append(found.intensity)
             formulas[name] = flops / asked[name]

@@ -35,8 +35,8 @@ One matrix has N² numbers for each head of each sequence:
 
     N² · heads · batch · e = 16384² · 32 · 8 · 2 B = 2²⁸ · 2⁸ · 2 B = 2³⁷ B = 128 GiB
 
-and there are two of them, S and P: 256 GiB. No GPU of today holds both, for one layer, forward alone.
-Training keeps P of every layer until the backward pass.
+and there are two of them, S and P: 256 GiB, for one layer, forward alone. An H200 has 141 GB. Training keeps
+P of every layer until the backward pass.
 
 The tiled kernel keeps one float32 logsumexp a query: 4 · N · heads · batch = 16 MiB, the 16,384th part.
 """,

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kernels.demos import Demo, Param
-from kernels.demos.common import COUNTED, TIMED, Steps, count_tiled, forwards, on_gpu, timed, verdict
-from kernels.measure import traffic
+from kernels.demos.common import COUNTED, TIMED, Steps, forwards, on_gpu, timed, verdict
+from kernels.measure import counted, traffic
 from kernels.wire import Event, Result, Row, Series
 
 HEAD_DIM, ITEMSIZE = 64, 2
@@ -66,9 +66,9 @@ def _counted(n: int) -> Iterator[Event]:
     formulas, found = [], []
     for rows in HEIGHTS:
         yield steps.begin(f"{rows} queries a tile")
-        counted = count_tiled(traffic.Problem(n, n, HEAD_DIM, ITEMSIZE), Tile(rows, TILE_KEYS))
+        asked = counted.tiled(traffic.Problem(n, n, HEAD_DIM, ITEMSIZE), Tile(rows, TILE_KEYS)).bytes
         formulas.append(2 * n * HEAD_DIM * ITEMSIZE * -(-n // rows))
-        found.append(counted.bytes.read["K"] + counted.bytes.read["V"])
+        found.append(asked.read["K"] + asked.read["V"])
         yield Row(
             f"{rows} queries a tile", formulas[-1], found[-1], "B", f"K and V, read {-(-n // rows)} times"
         )

@@ -62,6 +62,52 @@ def tiled(problem: Problem, *, tile_rows: int, tile_columns: int) -> Ledger:
     return _once(problem, rows_of_k)
 
 
+def keys_outside(problem: Problem, *, tile_columns: int) -> Ledger:
+    """FlashAttention-1's loops, as in `flash_fa1.py` without a mask: queries pass by each tile of keys."""
+    q, k = problem.queries * problem.head_dim, problem.keys * problem.head_dim
+    k_tiles = _tiles(problem.keys, tile_columns)
+    ledger = _ledger(problem, {"Q": q * k_tiles, "K": k, "V": k, "O": q * k_tiles}, {"O": q * k_tiles})
+    statistics = 2 * problem.batch * problem.heads * problem.queries * LOGSUMEXP_BYTES * k_tiles
+    return Ledger({**ledger.read, "ML": statistics}, {**ledger.written, "ML": statistics})
+
+
+def backward(problem: Problem, *, keys_a_tile: int, queries_a_tile: int) -> Ledger:
+    """The two walks of `flash_backward.py` without a mask, and what prepares them.
+
+    keys_a_tile: of the walk for dK and dV; queries_a_tile: of that for dQ. W is the workspace, two float32
+    numbers a query.
+    """
+    q, k = problem.queries * problem.head_dim, problem.keys * problem.head_dim
+    walks_of_queries = _tiles(problem.keys, keys_a_tile)
+    walks_of_keys = _tiles(problem.queries, queries_a_tile)
+    read = {
+        "O": q,
+        "dO": q * (walks_of_queries + 2),
+        "Q": q * (walks_of_queries + 1),
+        "K": k * (walks_of_keys + 1),
+        "V": k * (walks_of_keys + 1),
+    }
+    ledger = _ledger(problem, read, {"dQ": q, "dK": k, "dV": k})
+    numbers = problem.batch * problem.heads * problem.queries * LOGSUMEXP_BYTES
+    return Ledger(
+        {**ledger.read, "L": numbers, "W": 2 * numbers * (walks_of_queries + 1)},
+        {**ledger.written, "W": 2 * numbers},
+    )
+
+
+def decoding(problem: Problem, *, kv_heads: int, splits: int) -> int:
+    """All bytes of `decode.py`; if there are several parts, in float32, a second kernel merges them.
+
+    problem.heads are query heads, problem.queries the new ones: a handful.
+    """
+    rows = problem.batch * problem.heads * problem.queries
+    cache = 2 * problem.batch * kv_heads * problem.keys * problem.head_dim
+    elements = cache + (splits + 1) * rows * problem.head_dim
+    # A part's output is written and read; its logsumexp written and read twice, for maximum and weight.
+    parts = splits * rows * (2 * problem.head_dim + 3) if splits > 1 else 0
+    return elements * problem.itemsize + (parts + rows) * LOGSUMEXP_BYTES
+
+
 def floor(problem: Problem) -> Ledger:
     """Every input and output once."""
     return _once(problem, problem.keys)
