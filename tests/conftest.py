@@ -160,7 +160,10 @@ def make_desk(clock: TestClock, decks: Path, home: Path) -> Iterator[Callable[..
     ids = Ids(random.Random(7).getrandbits)
 
     def make(
-        settings: Settings | None = None, roots: list[Path] | None = None, launcher: Launcher | None = None
+        settings: Settings | None = None,
+        roots: list[Path] | None = None,
+        launcher: Launcher | None = None,
+        recorded: Path | None = None,
     ) -> Desk:
         where = paths({"FATUTOR_HOME": str(home)})
         desk = Desk(
@@ -171,6 +174,7 @@ def make_desk(clock: TestClock, decks: Path, home: Path) -> Iterator[Callable[..
             time=Time(clock),
             new_id=lambda: ids.new(clock.now()),
             launcher=launcher,
+            recorded=recorded,
         )
         opened.append(desk)
         return desk

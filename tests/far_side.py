@@ -47,9 +47,7 @@ def start(device: str = "cuda") -> None:
     name = {"cuda": "Pretend [H200]"}.get(device, f"{device} on pretend")
     given = [sys.argv[place + 1] for place, word in enumerate(sys.argv) if word == "--param"]
     params = {name: int(value) for name, _, value in (pair.partition("=") for pair in given)}
-    say(
-        "start", demo=DEMO, device=device, device_name=name, versions={"torch": "9.9"}, params=params, at=""
-    )
+    say("start", demo=DEMO, device=device, device_name=name, versions={"torch": "9.9"}, params=params, at="")
 
 
 def rows() -> None:

@@ -1,0 +1,83 @@
+"""Recorded runs: files of the kernels, read as data, and told apart from live ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fatutor.demo.events import Result, Row, Started
+from fatutor.demo.recordings import read_recording, recorded, recordings
+from fatutor.errors import FatutorError
+from fatutor.paths import bundle_root
+
+START = {
+    "v": 1, "event": "start", "demo": "bytes-moved", "device": "cuda", "device_name": "NVIDIA H200",
+    "params": {"n": 512}, "plan": "", "at": "2026-11-30T01:00:00+00:00",
+}  # fmt: skip
+ROW = {"v": 1, "event": "row", "name": "tiled", "formula": 3, "measured": 2, "unit": "B"}
+RESULT = {"v": 1, "event": "result", "verdict": "confirmed", "quantity": "tiled", "measured": 2, "unit": "B"}
+DOCUMENT = {
+    "v": 1,
+    "device": "NVIDIA H200",
+    "driver": "570.1",
+    "versions": {"torch": "2.9.1", "triton": "3.7.1"},
+    "date": "2026-11-30T01:00:00+00:00",
+    "rows": [{"impl": "ours"}],
+    "demos": {
+        "bytes-moved": [START, ROW, {"v": 1, "event": "strange"}, RESULT],
+        "failed": [START, {"event": "error", "what": "out of memory", "way_out": ""}],
+    },
+}
+
+
+def put(folder: Path, name: str, **changes: object) -> Path:
+    path = folder / name
+    path.write_text(json.dumps(DOCUMENT | changes), encoding="utf-8")
+    return path
+
+
+def test_one_says_where_when_and_with_what(tmp_path) -> None:
+    recording = read_recording(put(tmp_path, "h200.json"))
+    assert recording.origin == (
+        "recorded on NVIDIA H200 · 2026-11-30 · driver 570.1 · torch 2.9.1 · triton 3.7.1"
+    )
+    assert recording.label == "recorded on NVIDIA H200"
+    assert recording.params("bytes-moved") == {"n": 512}
+    assert [type(event) for event in recording.demos["bytes-moved"]] == [Started, Row, Result]
+
+
+def test_a_demo_that_came_to_no_result_is_not_recorded(tmp_path) -> None:
+    kept = recordings(put(tmp_path, "h200.json").parent)
+    assert recorded("failed", kept) is None
+    assert recorded("unheard-of", kept) is None
+    assert recorded("bytes-moved", kept) is kept[0]
+
+
+def test_the_newest_comes_first_and_a_broken_one_takes_nothing_away(tmp_path) -> None:
+    put(tmp_path, "a100.json", device="NVIDIA A100", date="2026-12-02T00:00:00+00:00")
+    put(tmp_path, "h200.json")
+    (tmp_path / "broken.json").write_text("{", encoding="utf-8")
+    assert [one.device for one in recordings(tmp_path)] == ["NVIDIA A100", "NVIDIA H200"]
+    assert recordings(tmp_path / "nowhere") == ()
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["{", "[]", "{}", '{"device": "x"}', json.dumps(DOCUMENT | {"demos": {"d": 3}}), "[" * 100_000],
+)
+def test_a_file_that_is_none_is_one_line(tmp_path, content) -> None:
+    (tmp_path / "x.json").write_text(content, encoding="utf-8")
+    with pytest.raises(FatutorError, match=r"the recording x\.json cannot be read: ") as caught:
+        read_recording(tmp_path / "x.json")
+    assert "\n" not in str(caught.value)
+
+
+def test_what_it_says_is_cleaned(tmp_path) -> None:
+    assert read_recording(put(tmp_path, "x.json", device="H\x1b[2J200")).device == "H200"
+
+
+def test_the_recordings_that_are_shipped_can_be_read() -> None:
+    folder = bundle_root() / "kernels" / "recorded"
+    assert len(recordings(folder)) == len(list(folder.glob("*.json")))

@@ -1,0 +1,89 @@
+"""Charts in characters: exact values beside every length, and no line wider than it may be."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from fatutor.demo.events import Series
+from fatutor.demo.evidence import Bar
+from fatutor.ui.charts import MOST_POINTS, bars, curves, length, scale
+
+QUADRATIC = Series("scores", (128, 256, 512), (32768, 131072, 524288), "N", "B")
+
+
+def plain(text: str) -> list[str]:
+    return text.replace("\u00a0", " ").split("\n")
+
+
+def test_a_power_law_has_its_bars_on_a_log_scale_that_says_so() -> None:
+    head, *rows = plain(curves([QUADRATIC], 60))
+    assert head == "scores by N · log scale from 10 kB · goes like N^2.00"
+    assert [row.split("  ")[0] for row in rows] == ["128", "256", "512"]
+    assert [row.split("  ")[-1] for row in rows] == ["32 768 B", "131 072 B", "524 288 B"]
+    # Equal factors are equal steps.
+    steps = [cell_len(row.split("  ")[1]) for row in rows]
+    assert abs((steps[2] - steps[1]) - (steps[1] - steps[0])) <= 1
+
+
+def test_what_hardly_grows_is_drawn_to_a_plain_scale() -> None:
+    flat = Series("cache", (1, 2, 4), (100, 110, 120), "N", "B")
+    head, *rows = plain(curves([flat], 60))
+    assert head == "cache by N"
+    assert cell_len(rows[2].split("  ")[1]) > cell_len(rows[0].split("  ")[1]) > 30
+
+
+def test_series_in_the_same_units_share_a_scale_and_others_do_not() -> None:
+    small = Series("small", (128, 512), (327680, 5242880), "N", "B")
+    time = Series("time", (128, 512), (1.0, 2.0), "N", "s")
+    blocks = curves([QUADRATIC, small, time], 60).split("\n\n")
+    assert scale([QUADRATIC, small]).longest == 5242880
+    longest = [max(cell_len(row.split("  ")[1]) for row in block.split("\n")[1:]) for block in blocks]
+    assert longest[0] < longest[1]
+    assert "log scale" in blocks[0] and "log scale" not in blocks[2]
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [((1, 2, 4), (0, 1, 100)), ((-1, 1, 4), (1, 10, 100)), ((1, 2, 4), (-5, 0, -1)), ((2,), (7,)), ((), ())],
+)
+def test_values_that_no_log_scale_can_hold(x, y) -> None:
+    assert "log scale" not in curves([Series("s", x, y, "", "")], 60)
+
+
+def test_the_smallest_value_on_a_log_scale_still_has_a_bar() -> None:
+    rows = plain(curves([Series("s", (1, 10, 100), (1000, 10_000, 100_000), "", "B")], 60))
+    assert rows[1].count("█") > 10
+
+
+def test_many_points_are_thinned_and_the_ends_stay() -> None:
+    x = tuple(range(1, 101))
+    head, *rows = plain(curves([Series("s", x, x, "N", "B")], 60))
+    assert head.endswith(f"{MOST_POINTS} of 100 points")
+    assert len(rows) == MOST_POINTS
+    assert rows[0].startswith("1 ") and rows[-1].startswith("100 ")
+
+
+def test_long_names_are_cut_before_bars_are() -> None:
+    drawn = bars([Bar("a name " * 20, 4.0, "4 B"), Bar("b", 2.0, "2 B")], 60)
+    assert all(cell_len(line) <= 60 for line in drawn.split("\n"))
+    assert "…" in drawn and "4 B" in drawn and "2 B" in drawn
+
+
+finite = st.floats(min_value=-1e18, max_value=1e18, allow_nan=False)
+
+
+@given(st.lists(st.tuples(finite, finite), max_size=30), st.integers(40, 140))
+def test_no_curve_is_wider_than_it_may_be(points, width) -> None:
+    x, y = tuple(a for a, _ in points), tuple(b for _, b in points)
+    for line in curves([Series("s", x, y, "N", "B")], width).split("\n")[1:]:
+        assert cell_len(line) <= width
+
+
+@given(st.floats(0, 1), st.integers(4, 60))
+def test_a_bar_is_as_long_as_its_share(share, room) -> None:
+    drawn = length(share, room)
+    assert cell_len(drawn) <= room
+    assert abs(cell_len(drawn) - share * room) <= 1 or cell_len(drawn) == 1
