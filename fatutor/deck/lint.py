@@ -122,7 +122,7 @@ def _demo_faults(cards: Sequence[Card], known: frozenset[str] | None) -> Iterato
     for card in cards:
         if known is not None and card.demo and card.demo not in known:
             cure = f"did you mean {meant}?" if (meant := nearest(card.demo, known)) else _name_all(known)
-            yield Fault(card.place, f"there is no demo {quoted(card.demo)}", cure, warning=True)
+            yield Fault(card.place, f"there is no demo {quoted(card.demo)}", cure)
 
 
 def _name_all(demos: frozenset[str]) -> str:

@@ -85,13 +85,13 @@ def test_demos_that_nobody_knows(write: Write, report: Callable[..., Report], tm
     assert report(None).faults == ()
     assert report(frozenset({"bytes-move"})).faults == ()
     assert faults_in(report(frozenset({"bytes-moved", "same-answer"})), tmp_path) == [
-        'a.md:6: warning: there is no demo "bytes-move"; did you mean bytes-moved?'
+        'a.md:6: there is no demo "bytes-move"; did you mean bytes-moved?'
     ]
     assert faults_in(report(frozenset({"ring", "same-answer"})), tmp_path) == [
-        'a.md:6: warning: there is no demo "bytes-move"; the demos are ring or same-answer'
+        'a.md:6: there is no demo "bytes-move"; the demos are ring or same-answer'
     ]
     assert faults_in(report(frozenset()), tmp_path) == [
-        'a.md:6: warning: there is no demo "bytes-move"; take demo= out of the card comment'
+        'a.md:6: there is no demo "bytes-move"; take demo= out of the card comment'
     ]
 
 
