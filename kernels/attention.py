@@ -63,7 +63,7 @@ def attention(
     elif _traced() or _wants_gradient(q, k, v):
         from kernels import differentiable
 
-        o, lse = differentiable.attention(q, k, v, causal, scale, window, chosen)
+        o, lse = differentiable.attention(q, k, v, causal, scale, window, impl if _traced() else chosen)
     else:
         o, lse = compute(chosen, q, k, v, causal=causal, scale=scale, window=window)
     return (o, lse) if return_lse else o
@@ -106,7 +106,13 @@ def compute(
 
 
 def _by_speed(q: Tensor, k: Tensor) -> tuple[Implementation, ...]:
-    """What "auto" tries, in turn. The interpreter has nothing to gain from splitting keys."""
+    """What "auto" tries, in turn. The interpreter has nothing to gain from splitting keys.
+
+    While `torch.compile` traces there is no data, whose alignment "hopper" asks for: the operator chooses
+    again when it runs.
+    """
+    if _traced():
+        return ("flash", "standard")
     splits_pay = q.is_cuda and k.shape[2] >= FEWEST_KEYS_TO_SPLIT
     return ("decode", "hopper", "flash", "standard") if splits_pay else ("hopper", "flash", "standard")
 

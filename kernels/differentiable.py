@@ -25,10 +25,11 @@ from kernels import tiles
 def attention(
     q: Tensor, k: Tensor, v: Tensor, causal: bool, scale: float, window: int | None, impl: str
 ) -> tuple[Tensor, Tensor]:
-    """Output and logsumexp by the implementation named, one of `kernels.attention.which`."""
-    from kernels.attention import compute
+    """Output and logsumexp by the implementation named, or by the one that `which` names for "auto"."""
+    from kernels.attention import compute, which
 
-    o, lse = compute(impl, q, k, v, causal=causal, scale=scale, window=window)
+    chosen = which(q, k, v, causal=causal, window=window) if impl == "auto" else impl
+    o, lse = compute(chosen, q, k, v, causal=causal, scale=scale, window=window)
     promised = tiles.output_for(q)
     return (o if o.stride() == promised.stride() else promised.copy_(o)), lse
 
@@ -44,7 +45,7 @@ def _(
     "kernels::attention_backward",
     mutates_args=(),
     schema="(Tensor do, Tensor q, Tensor k, Tensor v, Tensor o, Tensor lse, Tensor? dlse,"
-    " bool causal, float scale, int? window, str impl) -> (Tensor, Tensor, Tensor)",
+    " bool causal, float scale, int? window) -> (Tensor, Tensor, Tensor)",
 )
 def attention_backward(
     do: Tensor,
@@ -57,16 +58,8 @@ def attention_backward(
     causal: bool,
     scale: float,
     window: int | None,
-    impl: str,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The gradients of q, k and v, contiguous."""
-    if impl == "hopper" and dlse is None:
-        from kernels import hopper
-
-        backward = getattr(hopper, "backward", None)
-        if backward is not None:
-            dq, dk, dv = backward(do, q, k, v, o, lse, causal=causal, scale=scale)
-            return dq.contiguous(), dk.contiguous(), dv.contiguous()
     from kernels import flash_backward
 
     return flash_backward.backward(do, q, k, v, o, lse, causal=causal, scale=scale, window=window, dlse=dlse)
@@ -78,7 +71,7 @@ def _(do: Tensor, q: Tensor, k: Tensor, v: Tensor, *_: Any) -> tuple[Tensor, Ten
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    q, k, v, *ctx.arguments = inputs
+    q, k, v, *ctx.arguments, _ = inputs
     ctx.save_for_backward(q, k, v, *output)
     ctx.set_materialize_grads(False)  # an output that was not used has no gradient, rather than one of zeros
 

@@ -17,8 +17,8 @@ from kernels.attention import attention, which
 
 # Relative to float64 (Frobenius). Half precision rounds P and O to p bits, √2 · 0.425 · 2⁻ᵖ; then some room.
 TOLERANCE = {torch.float32: 1e-6, torch.float16: 4e-4, torch.bfloat16: 3e-3}
-# Gradients round P, dS, dO ∘ o and themselves, and o was rounded before.
-GRADIENT_TOLERANCE = {torch.float32: 1e-5, torch.float16: 1.5e-3, torch.bfloat16: 1e-2}
+# Gradients round P, dS and themselves, and o was rounded before.
+GRADIENT_TOLERANCE = {torch.float32: 5e-6, torch.float16: 6e-4, torch.bfloat16: 5e-3}
 HALF = (torch.bfloat16, torch.float16)
 EVERY = (*HALF, torch.float32)
 FRAME = 8  # elements of NaN on each side: 16 bytes in half precision, so that alignment stays what it was
@@ -102,6 +102,12 @@ def judged(off: float, limit: float) -> Verdict:
     return off, "" if off <= limit else f"more than {limit:.0e}"
 
 
+def allowed(case: Case, dtype: torch.dtype) -> float:
+    """Rounding of float32 besides: it grows with the root of the number of terms, and with the scores."""
+    terms = 0.3e-6 * (case.keys / 256) ** 0.5
+    return TOLERANCE[dtype] + terms + 1e-6 * (case.spread - 1)
+
+
 def wrong_logsumexp(case: Case, found: Tensor, truth: Tensor) -> bool:
     seen = truth.isfinite()
     if not torch.equal(seen, found.isfinite()):
@@ -128,7 +134,7 @@ def tiled(case: Case, dtype: torch.dtype, device: str) -> Verdict:
         return off, "two runs differ"
     if wrong_logsumexp(case, L, lse):
         return off, "logsumexp"
-    return judged(off, TOLERANCE[dtype] + 1e-6 * (case.spread - 1))
+    return judged(off, allowed(case, dtype))
 
 
 def backward(case: Case, dtype: torch.dtype, device: str) -> Verdict:
@@ -155,7 +161,9 @@ def backward(case: Case, dtype: torch.dtype, device: str) -> Verdict:
         float((x.double() - y).norm()) / max(float(y.norm()), 0.1 * size)
         for x, y in zip(runs[0], truth, strict=True)
     )
-    return judged(off, GRADIENT_TOLERANCE[dtype] + 1e-5 * (case.spread - 1))
+    return judged(
+        off, GRADIENT_TOLERANCE[dtype] * (1 if case.spread == 1 else 2)
+    )  # few weights, each rounded
 
 
 def split(case: Case, dtype: torch.dtype, device: str) -> Verdict:
@@ -185,7 +193,7 @@ def split(case: Case, dtype: torch.dtype, device: str) -> Verdict:
         off = max(off, error(o, truth))
         if wrong_logsumexp(case, L, lse):
             return off, f"logsumexp of {splits} splits over pages"
-    return judged(off, TOLERANCE[dtype] + 1e-6 * (case.spread - 1))
+    return judged(off, allowed(case, dtype))
 
 
 def first_order(case: Case, dtype: torch.dtype, device: str) -> Verdict:
@@ -243,7 +251,7 @@ def whole_numbers(case: Case, dtype: torch.dtype, device: str) -> Verdict:
     base_2 = math.log(2)
     truth, _ = standard.attention(q.double(), k.double(), v.double(), causal=case.causal, scale=base_2)
     o, _ = flash.forward(q, k, v, causal=case.causal, scale=base_2)
-    unit = torch.finfo(dtype).eps * truth.abs().clamp_min(2.0**-20)
+    unit = torch.finfo(dtype).eps * truth.abs().clamp_min(max(2.0**-20, torch.finfo(dtype).tiny))
     if bool(((o.double() - truth).abs() > unit).any()):
         return math.nan, "off by more than one unit in the last place"
     missed = float((o != truth.to(dtype)).double().mean())
@@ -319,4 +327,4 @@ def compiled(device: str) -> Verdict:
     for call in (layer, torch.compile(layer, fullgraph=True)):
         leaves = [x.detach().requires_grad_() for x in (q, k, v)]
         runs.append(torch.autograd.grad(call(*leaves), leaves))
-    return judged(max(error(x, y.double()) for x, y in zip(*runs, strict=True)), 1e-2)
+    return judged(max(error(y, x.double()) for x, y in zip(*runs, strict=True)), 1e-2)

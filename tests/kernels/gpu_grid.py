@@ -1,6 +1,8 @@
 """The compiled kernels on a CUDA device against float64: a table, and exit code 1 if anything is wrong.
 
-    PYTHONPATH=. python tests/kernels/gpu_grid.py
+    PYTHONPATH=. python tests/kernels/gpu_grid.py [KIND …]
+
+with kinds only the checks whose line begins with one of them, such as `tiled` or `backward`.
 
 Not collected by pytest, which interprets. Inputs are new at each run. Checks run in several processes at
 once, since most of the time goes into compiling; the largest run alone.
@@ -118,7 +120,7 @@ def numbered(number: int, device: str) -> tuple[bool, str]:
     return line(grid()[number], device)
 
 
-def main(device: str = "cuda") -> int:
+def main(kinds: tuple[str, ...], device: str = "cuda") -> int:
     """Returns the exit code."""
     print(
         f"{torch.cuda.get_device_name()} · torch {torch.__version__} · triton {triton.__version__}",
@@ -127,11 +129,11 @@ def main(device: str = "cuda") -> int:
     right = total = 0
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(12, os.cpu_count() or 1), mp_context=context) as pool:
-        numbers = range(len(grid()))
+        numbers = [n for n, (label, _) in enumerate(grid()) if label.startswith(kinds)]
         for good, said in pool.map(numbered, numbers, [device] * len(numbers)):
             right, total = right + good, total + 1
             print(said, flush=True)
-    for check in ALONE:
+    for check in (check for check in ALONE if check[0].startswith(kinds)):
         good, said = line(check, device)
         right, total = right + good, total + 1
         print(said, flush=True)
@@ -142,4 +144,4 @@ def main(device: str = "cuda") -> int:
 if __name__ == "__main__":
     if not torch.cuda.is_available():
         sys.exit("no CUDA device here")
-    sys.exit(main())
+    sys.exit(main(tuple(sys.argv[1:]) or ("",)))
