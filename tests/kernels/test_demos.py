@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
 from kernels.demos import Demo, modules
-from kernels.wire import Event, Progress, Result, Row, Series
+from tests.kernels.demo_runs import run
 
 DEMOS = modules()
+needs_kernels = pytest.mark.skipif(
+    not (find_spec("torch") and find_spec("triton")), reason="torch and triton are not installed"
+)
 
 
 @pytest.mark.parametrize("name", DEMOS)
@@ -24,28 +28,18 @@ def test_what_a_demo_declares(name: str) -> None:
     assert "triton" in demo.needs or "interpreter" not in demo.devices
     assert all(param.default in param.values for param in demo.params)
     assert 0 < demo.seconds <= 10
-    assert demo.explain.strip()
+    assert len(demo.explain) > 300
+    assert max(map(len, demo.explain.splitlines())) <= 110
+    assert demo.name == name
+    assert demo.form == "number" or not demo.unit or demo.unit == "×"
     assert demo.plan.endswith(".")
 
 
-def run(name: str, **params: Any) -> tuple[list[Event], Result]:
-    pytest.importorskip("torch")
-    pytest.importorskip("triton")
-    defaults = {param.name: param.default for param in DEMOS[name].DEMO.params}
-    *events, result = DEMOS[name].run({**defaults, **params}, "interpreter")
-    assert isinstance(result, Result)
-    return events, result
-
-
-def progress_is_steady(events: list[Event]) -> bool:
-    steps = [(event.done, event.total) for event in events if isinstance(event, Progress)]
-    return steps == [(done, len(steps)) for done in range(len(steps))]
-
-
+@needs_kernels
 def test_bytes_moved_at_its_defaults() -> None:
-    events, result = run("bytes-moved")
-    rows = {event.name: (event.formula, event.measured) for event in events if isinstance(event, Row)}
-    assert rows == {
+    said = run("bytes-moved")
+    result = said.result
+    assert said.rows == {
         "standard": (4_784_128, 4_784_128),
         "tiled": (1_181_696, 1_181_696),
         "floor": (264_192, None),
@@ -58,20 +52,21 @@ def test_bytes_moved_at_its_defaults() -> None:
     )
     assert result.verdict == "confirmed"
     assert "1,181,696" in result.derivation
-    curves = {event.name: (list(event.x), list(event.y)) for event in events if isinstance(event, Series)}
-    assert curves == {
+    assert said.curves == {
         "standard": ([128, 256, 512], [311_296, 1_212_416, 4_784_128]),
         "tiled": ([128, 256, 512], [98_816, 328_704, 1_181_696]),
     }
-    assert progress_is_steady(events)
+    assert said.steady
 
 
+@needs_kernels
 def test_bytes_moved_with_taller_tiles() -> None:
-    _, result = run("bytes-moved", n=128, tile_rows=128)
+    result = run("bytes-moved", n=128, tile_rows=128).result
     assert result.measured == result.formula == 4 * 128 * 64 * 2 + 4 * 128
     assert result.verdict == "confirmed"
 
 
+@needs_kernels
 def test_bytes_moved_is_refuted_by_a_count_that_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     from kernels.measure import traffic
 
@@ -79,20 +74,21 @@ def test_bytes_moved_is_refuted_by_a_count_that_differs(monkeypatch: pytest.Monk
     monkeypatch.setattr(
         traffic, "standard", lambda problem, **tile: honest(problem, **(tile | {"tile_columns": 32}))
     )
-    _, result = run("bytes-moved", n=128)
+    result = run("bytes-moved", n=128).result
     assert result.verdict == "refuted"
     assert result.why == "the count differs from the formula for standard at N = 128"
 
 
+@needs_kernels
 def test_same_answer() -> None:
-    events, result = run("same-answer", n=128)
+    said = run("same-answer", n=128)
+    result = said.result
     assert result.verdict == "confirmed"
     assert result.answer in DEMOS["same-answer"].DEMO.choices
     assert result.answer == "no further, or nearer"
     assert result.formula == pytest.approx(2.93e-4, rel=0.01)  # √2 · 0.425 · 2⁻¹¹
     assert result.measured == pytest.approx(result.formula, rel=0.2)
-    rows = {event.name: event for event in events if isinstance(event, Row)}
-    assert set(rows) == {
+    assert set(said.rows) == {
         "fp16",
         "fp32",
         "fp16, ragged N = 200",
@@ -100,13 +96,14 @@ def test_same_answer() -> None:
         "fp32, scores × 10⁴",
         "queries without a key",
     }
-    fp32 = rows["fp32"].measured
+    fp32 = said.rows["fp32"][1]
     assert fp32 is not None
     assert 0 < fp32 < 1e-6
-    assert rows["queries without a key"].measured == 0
-    assert progress_is_steady(events)
+    assert said.rows["queries without a key"] == (0, 0)
+    assert said.steady
 
 
+@needs_kernels
 @pytest.mark.parametrize(
     ("mistake", "answer"),
     [(1 + 1e-2, "about 1000 times further"), (1 + 2e-5, "about 10 times further")],
@@ -114,24 +111,22 @@ def test_same_answer() -> None:
 def test_same_answer_is_refuted_by_a_kernel_with_another_scale(
     mistake: float, answer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("triton")
     from kernels import flash
 
     honest = flash.forward
     monkeypatch.setattr(
         flash, "forward", lambda *qkv, causal, scale: honest(*qkv, causal=causal, scale=scale * mistake)
     )
-    _, result = run("same-answer", n=128)
+    result = run("same-answer", n=128).result
     assert result.verdict == "refuted"
     assert result.answer == answer
     assert "fp32 is off by" in result.why
 
 
+@needs_kernels
 def test_same_answer_is_refuted_by_a_query_that_sees_nothing_and_gets_something(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    pytest.importorskip("torch")
-    pytest.importorskip("triton")
     from kernels import flash
 
     honest = flash.forward
@@ -141,6 +136,6 @@ def test_same_answer_is_refuted_by_a_query_that_sees_nothing_and_gets_something(
         return o.where((L > -1e30)[..., None], v.mean(2, keepdim=True)), L
 
     monkeypatch.setattr(flash, "forward", mean_of_v)
-    _, result = run("same-answer", n=128)
+    result = run("same-answer", n=128).result
     assert result.verdict == "refuted"
     assert result.why == "a query without a key does not get 0 and -inf"
