@@ -48,11 +48,12 @@ def supported(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> str | None:
             return (
                 f"{name} has strides {tuple(x.stride())}; the copy engine takes multiples of 8 and a last 1"
             )
-    return _gluon_obstacle()
+    return gluon_obstacle()
 
 
 @functools.cache
-def _gluon_obstacle() -> str | None:
+def gluon_obstacle() -> str | None:
+    """What is wrong with the Gluon that is installed; None if nothing."""
     try:
         from kernels.hopper import launch  # noqa: F401 - whether it imports is the question
     except (ImportError, AttributeError, TypeError) as error:

@@ -97,6 +97,22 @@ def plan_for(head_dim: int, N_q: int, *, causal: bool) -> Plan:
     return Plan(3, 128, q_sets=2, k_slots=4, v_slots=4, early_exp=True, registers=160)
 
 
+def constants(plan: Plan, *, causal: bool, ragged: bool) -> dict[str, int]:
+    """What the kernel is compiled for. ragged: the last key block juts out, and no causal mask hides that."""
+    return {
+        "CAUSAL": causal,
+        "RAGGED": ragged,
+        "CONSUMERS": plan.consumers,
+        "Q_SETS": plan.q_sets,
+        "K_SLOTS": plan.k_slots,
+        "V_SLOTS": plan.v_slots,
+        "Q_IN_REGISTERS": plan.q_in_registers,
+        "EARLY_EXP": plan.early_exp,
+        "HALF": plan.half_diagonal,
+        "REGISTERS": plan.registers,
+    }
+
+
 def heads_together(all_heads: int, kv_bytes: int, heads_per_kv: int) -> int:
     """Query heads in a pass of causal attention, so that their K and V, kv_bytes a head, share the L2 cache.
 
@@ -129,10 +145,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> t
             *(_descriptor(x, rows) for x, rows in ((q, ROWS), (k, plan.block), (v, plan.block), (o, ROWS))),
             o, *o.stride()[:3], L, _counters(q.device),
             heads, all_heads, tiles, together, heads // kv_heads, scale * math.log2(math.e), N_q, N_k, lead,
-            CAUSAL=causal, RAGGED=not causal and N_k % plan.block != 0, CONSUMERS=plan.consumers,
-            Q_SETS=plan.q_sets, K_SLOTS=plan.k_slots, V_SLOTS=plan.v_slots,
-            Q_IN_REGISTERS=plan.q_in_registers, EARLY_EXP=plan.early_exp, HALF=plan.half_diagonal,
-            REGISTERS=plan.registers, num_warps=4,
+            **constants(plan, causal=causal, ragged=not causal and N_k % plan.block != 0), num_warps=4,
         )  # fmt: skip
     return o, L
 
