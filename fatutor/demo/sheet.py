@@ -97,13 +97,10 @@ def recorded_line(demo: str, recording: Recording) -> str:
         return ""
     size = " · ".join(f"{name} {value}" for name, value in recording.params(demo).items())
     value = result.formula if result.measured is None else result.measured
-    told = [
-        f"{result.quantity} {human(value, result.unit)}".strip() if value is not None else result.answer,
-        f"{result.verdict}: {result.why}" if result.why else result.verdict,
-    ]
-    return (
-        f"Recorded on {recording.device}, {recording.date}{f', {size}' if size else ''}: {', '.join(told)}."
-    )
+    figure = result.answer if value is None else f"{result.quantity} {human(value, result.unit)}".strip()
+    decided = f"{result.verdict}: {result.why}" if result.why else result.verdict
+    told = ", ".join(filter(None, (figure, decided)))
+    return f"Recorded on {recording.device}, {recording.date}{f', {size}' if size else ''}: {told}."
 
 
 def history(runs: Sequence[DemoRun], zone: tzinfo | None) -> str:
