@@ -26,6 +26,7 @@ from fatutor.store.read import is_older, read_facts, read_runs
 from fatutor.store.url import Location
 from fatutor.study.beat import Lesson
 from fatutor.study.drill import Drill
+from fatutor.study.marks import unmark
 from fatutor.study.overview import Overview, overview
 from fatutor.study.ports import Time
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from fatutor.demo.launcher import Launcher
     from fatutor.demo.places import Place, Source
     from fatutor.demo.recordings import Recording
-    from fatutor.schedule.log import Entry
+    from fatutor.schedule.log import Entry, EntryKind
     from fatutor.store.records import Commitment, DemoRun
     from fatutor.store.store import Store
 
@@ -175,6 +176,10 @@ class Desk:
             scheduler=self.scheduler,
             new_id=self.new_id,
         )
+
+    def unmark(self, card: Card, kind: EntryKind) -> Entry:
+        """Bring a card back into the drill (`RESUME`), or clear its flag (`UNFLAG`)."""
+        return unmark(card, kind, LateLedger(self), time=self.time, new_id=self.new_id)
 
     def lesson(self, deck: Deck) -> Lesson:
         return Lesson(self.library, deck, LateLedger(self), time=self.time, new_id=self.new_id)

@@ -180,7 +180,7 @@ class Drill:
         """Take back the last thing stored, in this sitting or an earlier one, and put its card on the table.
 
         Returns what was taken back, or None where nothing is left. The table stays as it is for a flag,
-        which took no card away, and for a card whose deck is gone.
+        which took no card away, for a card whose deck is gone, and for one that is put away again.
         """
         now = self._time.now()
         undone = self._ledger.undo(self._new_id(), now, self._time.offset(now), self._today())
@@ -189,9 +189,13 @@ class Drill:
         self._take_up(self._ledger.facts())
         self.graded = [graded for graded in self.graded if graded.entry.id != undone.id]
         card = self._library.cards.get(undone.card)
+        on_table = self.turn if self.turn is not None and self.turn.card.id == undone.card else None
         if undone.kind in (EntryKind.FLAG, EntryKind.UNFLAG):
-            if self.turn is not None and self.turn.card.id == undone.card:
-                self.turn.state = undone.before
+            if on_table is not None:
+                on_table.state = undone.before
+        elif undone.kind is EntryKind.RESUME:
+            if on_table is not None:
+                self._show_next()
         elif card is not None:
             if self.turn is not None and self.turn.card.id != card.id:
                 self._queue.appendleft(self.turn.card.id)

@@ -65,6 +65,19 @@ class DeckLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Marked:
+    """A card that is put away, flagged, or both."""
+
+    card: Card
+    away: bool
+    flagged: bool
+
+    @property
+    def told(self) -> str:
+        return " · ".join(["put away"] * self.away + ["flagged"] * self.flagged)
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
     """`tallies` has every deck's share of the queue by name, `decks` the plain decks as lines."""
 
@@ -75,6 +88,7 @@ class Overview:
     tallies: Mapping[str, Tally]
     modules: tuple[ModuleLine, ...]
     decks: tuple[DeckLine, ...]
+    marked: tuple[Marked, ...]
     next_due: date | None
     interview_in: int | None
     notes: tuple[str, ...] = ()
@@ -111,10 +125,18 @@ def overview(
         tallies=tallies,
         modules=tuple(_modules(library, facts)),
         decks=tuple(_decks(library, tallies)),
+        marked=tuple(_marked(cards, facts)),
         next_due=min(upcoming, default=None),
         interview_in=_until(limits.interview_on, day),
         notes=tuple(notes),
     )
+
+
+def _marked(cards: Iterable[Card], facts: Facts) -> Iterator[Marked]:
+    for card in cards:
+        state = facts.states.get(card.id)
+        if state is not None and (state.suspended or state.flagged):
+            yield Marked(card, state.suspended, state.flagged)
 
 
 def _until(interview: date | None, day: date) -> int | None:

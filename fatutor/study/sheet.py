@@ -98,6 +98,7 @@ def whereabouts(turn: Turn, at: int, of: int, deck: str) -> str:
 
 DEEDS = {
     EntryKind.SUSPEND: "suspended",
+    EntryKind.RESUME: "back in the drill",
     EntryKind.BURY: "put off",
     EntryKind.FLAG: "flagged",
     EntryKind.UNFLAG: "flag cleared",

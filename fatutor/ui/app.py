@@ -20,6 +20,7 @@ from fatutor.errors import FatutorError
 from fatutor.store.records import DemoRun
 from fatutor.study import sheet
 from fatutor.study.drill import Drill
+from fatutor.study.overview import Marked
 from fatutor.ui.editor import open_editor
 from fatutor.ui.keys import actions
 from fatutor.ui.looks import OWN, theme_name
@@ -121,20 +122,25 @@ class FatutorApp(App[None]):
             return
         self.push_screen(DrillScreen(drill))
 
-    def undo_into_drill(self, screen: BaseScreen) -> None:
-        """Undo from Today: the card taken back is on the table of a fresh sitting."""
+    def undo_into_drill(self) -> str | FatutorError | None:
+        """Undo from Today: the card taken back is on the table of a fresh sitting.
+
+        Returns what there is to say where that takes no sitting.
+        """
         from fatutor.ui.screens.drill import DrillScreen
 
         try:
             drill = self.desk.drill()
+            before = drill.turn
             undone = drill.undo()
         except FatutorError as reason:
-            screen.say(reason)
-            return
-        if undone is not None and drill.turn is not None and drill.turn.card.id == undone.card:
-            self.push_screen(DrillScreen(drill))
-        else:
-            screen.say(sheet.taken_back(undone))
+            return reason
+        now = drill.turn
+        if undone is None or now is None or now is before or now.card.id != undone.card:
+            return sheet.taken_back(undone)
+        self.push_screen(DrillScreen(drill))
+        self.tell(sheet.taken_back(undone))
+        return None
 
     def show_summary(self, drill: Drill) -> None:
         from fatutor.ui.screens.summary import SummaryScreen
@@ -165,6 +171,11 @@ class FatutorApp(App[None]):
         from fatutor.ui.screens.help import HelpScreen
 
         self.push_screen(HelpScreen([a for a in actions(screen.WHERE) if screen.allowed(a.method)]))
+
+    def show_card(self, marked: Marked) -> None:
+        from fatutor.ui.screens.card import CardScreen
+
+        self.push_screen(CardScreen(marked))
 
     def show_terms(self, screen: BaseScreen, found: Sequence[Term]) -> None:
         from fatutor.ui.screens.terms import TermsScreen

@@ -278,6 +278,7 @@ class DrillScreen(BaseScreen):
         except FatutorError as reason:
             self.refuse(reason)
             return
+        self.tell_time()
         self.say("flagged" if raised else "flag cleared")
 
     def action_terms(self) -> None:

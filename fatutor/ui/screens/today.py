@@ -11,7 +11,8 @@ from textual.widgets import Static
 
 from fatutor.deck.model import Deck
 from fatutor.errors import FatutorError
-from fatutor.study.overview import BeatLine, Overview
+from fatutor.study import sheet
+from fatutor.study.overview import BeatLine, Marked, Overview
 from fatutor.ui.keys import TODAY, bindings
 from fatutor.ui.screens.base import BaseScreen
 from fatutor.ui.widgets.rows import Row, Rows
@@ -34,7 +35,11 @@ class TodayScreen(BaseScreen):
         yield Static(id="truth", markup=False)
 
     def on_screen_resume(self) -> None:
-        """The screen shows, for the first time or once more: read what is stored, and draw it."""
+        """The screen shows, for the first time or once more."""
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Read what is stored, and draw it."""
         now = self.desk.time.now()
         self.query_one("#head", Heading).show("fatutor", stamp(now))
         try:
@@ -74,6 +79,8 @@ class TodayScreen(BaseScreen):
             self.open_beat(target)
         elif isinstance(target, Deck):
             self.app.start_drill(target)
+        elif isinstance(target, Marked):
+            self.app.show_card(target)
 
     def action_drill(self) -> None:
         self.app.start_drill()
@@ -82,7 +89,10 @@ class TodayScreen(BaseScreen):
         self.app.show_learn()
 
     def action_undo(self) -> None:
-        self.app.undo_into_drill(self)
+        news = self.app.undo_into_drill()
+        if news is not None:
+            self.look_again()
+            self.say(news)
 
     def action_leave(self) -> None:
         self.app.exit()
@@ -114,6 +124,11 @@ def today_rows(seen: Overview, width: int) -> Iterator[Row]:
             yield Row(
                 columns(deck.title, str(deck.due), str(deck.new), str(deck.known), width), target=deck.deck
             )
+    if seen.marked:
+        yield Row("")
+        yield Row("Put away or flagged", look="bold")
+        for marked in seen.marked:
+            yield Row(sheet.title(marked.card), marked.told, target=marked)
     if not seen.modules and not seen.decks:
         yield Row("no decks here yet", look="dim")
 
