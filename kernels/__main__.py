@@ -80,7 +80,8 @@ def _record(asked: argparse.Namespace, wire: Wire) -> int:
     def say(line: str) -> None:
         print(line, file=wire.out, flush=True)
 
-    return make.run(asked.out or FOLDER, modules(), datetime.now(UTC), say, quick=asked.quick)
+    folder = asked.out or FOLDER
+    return make.run(folder, modules(), datetime.now(UTC), say, quick=asked.quick, seconds=asked.seconds)
 
 
 class Wire:
@@ -167,6 +168,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     record.add_argument("--out", type=Path, metavar="DIR", help="where to; else with the recordings shipped")
     record.add_argument("--quick", action="store_true", help="the benchmark's quick rows alone")
+    record.add_argument("--seconds", type=float, help="how long to time each contender at each point")
     return parser
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -29,23 +29,39 @@ WATCHED = (
 
 
 def run(
-    folder: Path, demos: Mapping[str, DemoModule], now: datetime, say: Callable[[str], None], *, quick: bool
+    folder: Path,
+    demos: Mapping[str, DemoModule],
+    now: datetime,
+    say: Callable[[str], None],
+    *,
+    quick: bool,
+    seconds: float | None = None,
 ) -> int:
-    """Write FOLDER/<gpu>.json. RefusalError without a GPU, or if nothing can be written there."""
+    """Write FOLDER/<gpu>.json. RefusalError without a GPU, or if nothing can be written there.
+
+    `seconds` is how long to time each contender at each point; the benchmark's own choice where it is None.
+    The file is written anew after each step: what took minutes is safe before the next is tried.
+    """
     command.need_gpu("record")
     _writable(folder)
     points = command.points_of(",".join(PHASES), quick=quick)
     rivals = command.rivals_of(",".join(USUAL_PEERS))
-    document = command.measure(points, rivals, now, say, seconds=command.seconds_of(quick=quick))
+    seconds = command.seconds_of(quick=quick) if seconds is None else seconds
+    document = command.measure(points, rivals, now, say, seconds=seconds)
     path = folder / f"{slug(document['device'])}.json"
     document |= {"v": VERSION, "demos": {}, "counters": []}
-    path.write_text(
-        pretty(document) + "\n", encoding="utf-8"
-    )  # what took minutes is safe before the rest is tried
-    document |= {"demos": demonstrations(demos, say), "counters": watched(say)}
-    path.write_text(pretty(document) + "\n", encoding="utf-8")
+    _write(document, path)
+    document["counters"] = watched(say)
+    _write(document, path)
+    for name, events in demonstrations(demos, say):
+        document["demos"][name] = events
+        _write(document, path)
     say(f"written: {path}")
     return 0
+
+
+def _write(document: Mapping[str, Any], path: Path) -> None:
+    path.write_text(pretty(document) + "\n", encoding="utf-8")
 
 
 def pretty(value: Any, levels: int = 2, margin: str = "") -> str:
@@ -71,13 +87,12 @@ def demonstrations(
     demos: Mapping[str, DemoModule],
     say: Callable[[str], None],
     call: Callable[..., subprocess.CompletedProcess[str]] = child.call,
-) -> dict[str, list[dict[str, Any]]]:
-    """The events of each demo that runs on a GPU, with its own settings, but for the progress.
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Each demo that runs on a GPU, with its own settings, and its events but for the progress.
 
     Each runs in a process of its own, as it does elsewhere. One that does not get to a result ends with an
     error event.
     """
-    recorded = {}
     for name in (name for name, module in demos.items() if "cuda" in module.DEMO.devices):
         try:
             said = call("kernels", "run", name, "--json").stdout
@@ -86,10 +101,9 @@ def demonstrations(
             events += [] if ended else [_failed("it ended without a result")]
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             events = [_failed(" ".join(str(error).split()))]
-        recorded[name] = [event for event in events if event["event"] != "progress"]
-        last = recorded[name][-1]
-        say(f"demo {name}: {last.get('verdict') or last['what']}")
-    return recorded
+        kept = [event for event in events if event["event"] != "progress"]
+        say(f"demo {name}: {kept[-1].get('verdict') or kept[-1]['what']}")
+        yield name, kept
 
 
 def watched(

@@ -158,18 +158,18 @@ def test_files_are_named_after_the_gpu(device: str, name: str) -> None:
 
 def test_a_demo_is_its_events_without_the_progress() -> None:
     told: list[str] = []
-    kept = make.demonstrations(registry("cuda"), told.append, child_that_says(as_lines(SAID)))
+    kept = dict(make.demonstrations(registry("cuda"), told.append, child_that_says(as_lines(SAID))))
     assert kept == {"one": SAID[1:]}
     assert told == ["demo one: confirmed"]
 
 
 def test_a_demo_that_needs_no_gpu_is_not_recorded() -> None:
-    assert make.demonstrations(registry("interpreter"), lambda _: None, child_that_says("")) == {}
+    assert list(make.demonstrations(registry("interpreter"), lambda _: None, child_that_says(""))) == []
 
 
 @pytest.mark.parametrize("said", ["", as_lines(SAID[:2]), "Traceback (most recent call last):\n"])
 def test_a_demo_that_does_not_end_keeps_an_error(said: str) -> None:
-    (events,) = make.demonstrations(registry("cuda"), lambda _: None, child_that_says(said)).values()
+    ((_, events),) = make.demonstrations(registry("cuda"), lambda _: None, child_that_says(said))
     assert events[-1]["event"] == "error"
     assert events[-1]["what"]
 
@@ -178,7 +178,7 @@ def test_a_demo_that_hangs_keeps_an_error() -> None:
     def hang(*arguments: str) -> Any:
         raise subprocess.TimeoutExpired(arguments, 180)
 
-    (events,) = make.demonstrations(registry("cuda"), lambda _: None, hang).values()
+    ((_, events),) = make.demonstrations(registry("cuda"), lambda _: None, hang)
     assert "timed out" in events[-1]["what"]
 
 
