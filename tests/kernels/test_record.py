@@ -96,7 +96,7 @@ def test_a_recording_is_written_read_and_sound(tmp_path: Path, monkeypatch: pyte
     }
     monkeypatch.setattr(command, "need_gpu", lambda who: None)
     monkeypatch.setattr(command, "measure", lambda *_, seconds: dict(bench))
-    monkeypatch.setattr(make, "demonstrations", lambda demos, say: dict.fromkeys(demos, SAID[1:]))
+    monkeypatch.setattr(make, "demonstrations", lambda demos, say: [(name, SAID[1:]) for name in demos])
     counted = {
         "impl": "flash",
         "n": 512,
@@ -132,6 +132,7 @@ def test_a_file_has_a_line_for_each_entry_and_says_the_same() -> None:
 def test_the_benchmark_is_kept_if_what_follows_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "need_gpu", lambda who: None)
     monkeypatch.setattr(command, "measure", lambda *_, seconds: ABOUT | {"rows": [BENCH_ROW]})
+    monkeypatch.setattr(make, "watched", lambda say: [])
     broken: Any = {"broken": SimpleNamespace()}
     with pytest.raises(AttributeError):
         make.run(tmp_path, broken, NOW, lambda _: None, quick=True)
