@@ -42,7 +42,7 @@ class Report:
 def _table(rows: Sequence[Row]) -> list[str]:
     cells = [
         HEADINGS,
-        *((row.name, _shown(row.formula), _shown(row.measured), row.unit, row.note) for row in rows),
+        *((row.name, shown(row.formula), shown(row.measured), row.unit, row.note) for row in rows),
     ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [
@@ -61,7 +61,8 @@ def _verdict(result: Result) -> list[str]:
     return [*lines, f"{result.seconds:.1f} s"]
 
 
-def _shown(number: Number) -> str:
+def shown(number: Number) -> str:
+    """Whole numbers to the last digit, others to three; a dash where there is none."""
     if number is None:
         return "-"
     return f"{number:,}" if isinstance(number, int) else f"{number:.3g}"
