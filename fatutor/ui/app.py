@@ -21,6 +21,7 @@ from fatutor.store.records import DemoRun
 from fatutor.study import sheet
 from fatutor.study.drill import Drill
 from fatutor.study.overview import Marked
+from fatutor.ui.drafts import Drafts
 from fatutor.ui.editor import open_editor
 from fatutor.ui.keys import actions
 from fatutor.ui.looks import OWN, theme_name
@@ -38,7 +39,9 @@ class FatutorApp(App[None]):
     ) -> None:
         super().__init__()
         self.desk = desk
-        self.drafts: dict[str, str] = {}  # what was typed at a gate and not committed, by gate id
+        self.drafts = Drafts(desk.paths.data / "drafts.json")
+        self.places: dict[str, float] = {}  # how far down each beat was scrolled, by deck
+        self.revealed: set[str] = set()  # the prompts inside beats that were answered
         self._environ = environ
         self._open_on = open_on
         self._decks = decks
@@ -82,6 +85,9 @@ class FatutorApp(App[None]):
         error = sys.exc_info()[1]
         if error is not None:
             self.panic(Text(told(error, self.desk.paths.data)))
+
+    def on_unmount(self) -> None:
+        self.drafts.keep()
 
     # -- going places -------------------------------------------------------------------------------
 

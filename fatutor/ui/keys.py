@@ -63,6 +63,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("move(-1)", "up,k", "↑ k", "", "the one before", frozenset(SCREENS)),
     Action("page(1)", "pagedown", "pgdn", "", "one page on", frozenset(SCREENS)),
     Action("page(-1)", "pageup", "pgup", "", "one page back", frozenset(SCREENS)),
+    Action("far(-1)", "home", "home", "", "to the top", frozenset(SCREENS)),
+    Action("far(1)", "end", "end", "", "to the end", frozenset(SCREENS)),
     Action("tick", "x", "x", "tick", "tick the key point that you said", _on(DRILL)),
     Action("demo", "d", "d", "predict and run", "predict, then run the card's kernel demo", _on(DRILL, BEAT)),
     Action("next_beat", "n", "n", "next beat", "go on to the next beat", _on(BEAT)),

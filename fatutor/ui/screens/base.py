@@ -85,6 +85,10 @@ class BaseScreen(Screen[None]):
     def action_page(self, by: int) -> None:
         self.scroller.scroll_relative(y=by * max(1, self.scroller.size.height - 2), animate=False)
 
+    def action_far(self, by: int) -> None:
+        """To one end of what scrolls."""
+        self.scroller.scroll_to(y=0 if by < 0 else self.scroller.max_scroll_y, animate=False)
+
     @property
     def scroller(self) -> VerticalScroll:
         """The part of the screen that scrolls; each has one."""

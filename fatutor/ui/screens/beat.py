@@ -51,6 +51,7 @@ class BeatScreen(BaseScreen):
         text = self.query_one("#text", TextArea)
         text.cursor_blink = False
         text.text = self.app.drafts.get(beat.gate, "")
+        text.move_cursor(text.document.end)
         gate = self.lesson.gate
         chosen = gate is not None and gate.response.form is AnswerForm.CHOICE
         wanted = "the number of your choice" if chosen else "it"
@@ -62,8 +63,18 @@ class BeatScreen(BaseScreen):
             f"{beat.module} · {beat.kind} · {kind}", f"{beat.minutes} min to read"
         )
         self.show_gate()
+        self.go_back_to_place()
         if self.lesson.gate is None:
             self.say(f"this beat's gate is broken; run: fatutor check {self.lesson.deck.path}", bad=True)
+
+    def go_back_to_place(self) -> None:
+        """Where this beat was left: what was revealed is, and the page stands where it stood."""
+        name = self.lesson.deck.name
+        for block in self.query(PromptBlock):
+            if block.card.id in self.app.revealed:
+                block.reveal()
+        self.call_after_refresh(self.scroller.scroll_to, y=self.app.places.get(name, 0), animate=False)
+        self.watch(self.scroller, "scroll_y", lambda y: self.app.places.update({name: y}), init=False)
 
     def show_gate(self) -> None:
         """The box before the commitment; afterwards what was committed beside the model answer."""
@@ -112,6 +123,7 @@ class BeatScreen(BaseScreen):
         for block in self.query(PromptBlock):
             if block.asks_in(page.region):
                 block.reveal()
+                self.app.revealed.add(block.card.id)
                 self.call_after_refresh(block.scroll_visible, top=True, animate=False)
                 return
         if page.scroll_offset.y >= page.max_scroll_y:
@@ -138,7 +150,7 @@ class BeatScreen(BaseScreen):
 
     def on_text_area_changed(self, changed: TextArea.Changed) -> None:
         if self.lesson.commitment is None:
-            self.app.drafts[self.lesson.beat.gate] = changed.text_area.text
+            self.app.drafts.put(self.lesson.beat.gate, changed.text_area.text)
 
     def action_next_beat(self) -> None:
         if self.follower is not None:

@@ -90,8 +90,7 @@ class DrillScreen(BaseScreen):
                 self.call_after_refresh(self.query_one("#reply").scroll_visible, top=True, animate=False)
         else:
             if turn is not self._dealt:  # what was typed outlasts an edit of the deck
-                self.query_one("#number", Input).value = ""
-                self.query_one("#text", TextArea).text = ""
+                self.take_up_draft(turn)
             self.scroller.scroll_home(animate=False)
             box = {AnswerForm.NUMBER: "#number", AnswerForm.TEXT: "#text"}.get(form)
             self.set_focus(self.query_one(box) if box else None)
@@ -101,6 +100,19 @@ class DrillScreen(BaseScreen):
             self.say("this card was changed since your last review")
         self.tell_time()
         self.refresh_keys()
+
+    def take_up_draft(self, turn: Turn) -> None:
+        typed = self.app.drafts.get(turn.card.id, "")
+        form = turn.card.response.form
+        number, text = self.query_one("#number", Input), self.query_one("#text", TextArea)
+        number.value = typed if form is AnswerForm.NUMBER else ""
+        text.text = typed if form is AnswerForm.TEXT else ""
+        text.move_cursor(text.document.end)
+
+    def keep_draft(self) -> None:
+        turn = self.drill.turn
+        if turn is not None and turn is self._dealt and self.drill.phase is Phase.PROMPT:
+            self.app.drafts.put(turn.card.id, self.typed)
 
     def tell_time(self) -> None:
         turn = self.drill.turn
@@ -183,14 +195,22 @@ class DrillScreen(BaseScreen):
         self.set_focus(self.query_one("#number" if form is AnswerForm.NUMBER else "#text"))
 
     def action_commit(self) -> None:
-        form = self.turn.card.response.form
-        if form is AnswerForm.NUMBER:
-            self.commit(self.query_one("#number", Input).value)
-        else:
-            self.commit(self.query_one("#text", TextArea).text)
+        self.commit(self.typed)
+
+    @property
+    def typed(self) -> str:
+        if self.turn.card.response.form is AnswerForm.NUMBER:
+            return self.query_one("#number", Input).value
+        return self.query_one("#text", TextArea).text
 
     def on_input_submitted(self) -> None:
         self.action_commit()
+
+    def on_input_changed(self) -> None:
+        self.keep_draft()
+
+    def on_text_area_changed(self) -> None:
+        self.keep_draft()
 
     def commit(self, typed: str) -> None:
         try:
@@ -198,6 +218,7 @@ class DrillScreen(BaseScreen):
         except FatutorError as reason:
             self.say(reason)
             return
+        self.app.drafts.pop(self.turn.card.id, None)
         self.deal()
 
     def action_choose(self, key: str) -> None:
