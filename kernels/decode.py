@@ -233,7 +233,7 @@ def _attend(
             math.ceil(steps / splits) * tile,
             CAUSAL=causal, PAGE=0 if table is None else k.shape[2],
             D=d, TILE_D=padded(d), ROWS=max(16, triton.next_power_of_2(N_q * group)), TILE_N=tile,
-            num_warps=4, num_stages=_stages(tiles.capability(q)),
+            num_warps=4, num_stages=_stages(tiles.capability(q), paged=table is not None),
         )  # fmt: skip
         if splits > 1:
             _on(_merge, batch * heads * N_q)(
@@ -248,9 +248,13 @@ def _keys_a_tile(head_dim: int, itemsize: int) -> int:
     return max(16, 8192 // padded(head_dim)) if itemsize == 2 else 16
 
 
-def _stages(capability: tuple[int, int]) -> int:
-    """Tiles of K and V in flight: 96 KB besides the one in use, or 64 KB on cards with 99 KB in all."""
-    return 4 if capability in ((8, 0), (9, 0), (10, 0), (10, 3)) else 3
+def _stages(capability: tuple[int, int], *, paged: bool) -> int:
+    """So that three tiles of K and V, 96 KB, are on their way, or two on cards that have 99 KB in all.
+
+    A tile takes a stage to come and the last stage uses it; a tile that is found through a table takes two.
+    """
+    on_their_way = 3 if capability in ((8, 0), (9, 0), (10, 0), (10, 3)) else 2
+    return (2 if paged else 1) * on_their_way + 1
 
 
 def _slots(x: Tensor) -> int:

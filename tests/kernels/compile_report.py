@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,8 @@ class Chip:
         return GPUTarget("cuda", self.chip, 32)
 
 
-def compiled(chip: int, launches: Callable[[], object]) -> list[Any]:
-    """The kernels that `launches` would launch, compiled for the chip."""
+def compiled(chip: int, launch: Callable[[], None]) -> list[Any]:
+    """The kernels that `launch` would launch, compiled for the chip."""
     found: list[Any] = []
 
     def at(kernel: Any, grid: Any) -> Callable[..., None]:
@@ -55,7 +56,7 @@ def compiled(chip: int, launches: Callable[[], object]) -> list[Any]:
     setattr(jit.JITFunction, "__getitem__", at)  # noqa: B010 - to a type checker its signature differs
     driver.set_active(Chip(chip))  # type: ignore[arg-type]
     tiles.capability = lambda _: (chip // 10, chip % 10)
-    launches()
+    launch()
     return found
 
 
@@ -83,13 +84,15 @@ def instructions(ptx: str) -> Iterator[str]:
         yield "bulk tensor copy"
 
 
-def attention(head_dim: int, itemsize: int, *, causal: bool, window: int | None = None) -> None:
-    """The forward and the backward pass; the gradient of the logsumexp changes nothing that could spill."""
-    x = torch.empty(1, 2, 1024, head_dim, dtype=TYPES[itemsize])
-    q, k, v, o, do, dq, dk, dv = (x.clone() for _ in range(8))
-    L = torch.empty(q.shape[:3])
-    flash.launch(q, k, v, o, L, causal=causal, scale=1.0, window=window)
-    flash_backward.launch(do, q, k, v, o, L, dq, dk, dv, causal=causal, scale=1.0, window=window)
+def forward(head_dim: int, itemsize: int, *, causal: bool) -> None:
+    q, k, v, o = (torch.empty(1, 2, 1024, head_dim, dtype=TYPES[itemsize]) for _ in range(4))
+    flash.launch(q, k, v, o, torch.empty(q.shape[:3]), causal=causal, scale=1.0)
+
+
+def backward(head_dim: int, itemsize: int) -> None:
+    """Causal, which holds both loops of either walk."""
+    do, q, k, v, o, dq, dk, dv = (torch.empty(1, 2, 1024, head_dim, dtype=TYPES[itemsize]) for _ in range(8))
+    flash_backward.launch(do, q, k, v, o, torch.empty(q.shape[:3]), dq, dk, dv, causal=True, scale=1.0)
 
 
 def decoding(head_dim: int, itemsize: int) -> None:
@@ -102,29 +105,32 @@ def decoding(head_dim: int, itemsize: int) -> None:
     decode.paged(q, cache, cache, table, lengths, causal=True, scale=1.0, splits=4)
 
 
-def main(chip: int) -> None:
+def launches() -> Iterator[tuple[str, int, int, Callable[[], None]]]:
+    """What is compiled: a name, bytes an element, a head dimension, and the launches."""
     for itemsize, head_dim in flash.TILES:
-        # A causal kernel has both loops, with and without a mask; float32 is not worth compiling twice.
-        cases: list[tuple[str, Callable[[], None]]] = [
-            ("causal", lambda d=head_dim, e=itemsize: attention(d, e, causal=True)),
-            ("decode", lambda d=head_dim, e=itemsize: decoding(d, e)),
-        ]
+        # A causal kernel has both loops, with and without a mask. float32 is there to be right, not fast.
+        yield "causal", itemsize, head_dim, partial(forward, head_dim, itemsize, causal=True)
         if itemsize == 2:
-            cases.append(("full", lambda d=head_dim, e=itemsize: attention(d, e, causal=False)))
-        for case, launches in cases:
-            for kernel in compiled(chip, launches):
-                registers, stack = resources(kernel.asm["cubin"])
-                said = {
-                    "kernel": kernel.metadata.name,
-                    "case": case,
-                    "itemsize": itemsize,
-                    "head_dim": head_dim,
-                    "registers": registers,
-                    "stack": stack,
-                    "shared": kernel.metadata.shared,
-                    "instructions": list(instructions(kernel.asm["ptx"])),
-                }
-                print(json.dumps(said), flush=True)
+            yield "full", itemsize, head_dim, partial(forward, head_dim, itemsize, causal=False)
+            yield "causal", itemsize, head_dim, partial(backward, head_dim, itemsize)
+            yield "decode", itemsize, head_dim, partial(decoding, head_dim, itemsize)
+
+
+def main(chip: int) -> None:
+    for case, itemsize, head_dim, launch in launches():
+        for kernel in compiled(chip, launch):
+            registers, stack = resources(kernel.asm["cubin"])
+            said = {
+                "kernel": kernel.metadata.name,
+                "case": case,
+                "itemsize": itemsize,
+                "head_dim": head_dim,
+                "registers": registers,
+                "stack": stack,
+                "shared": kernel.metadata.shared,
+                "instructions": list(instructions(kernel.asm["ptx"])),
+            }
+            print(json.dumps(said), flush=True)
 
 
 if __name__ == "__main__":

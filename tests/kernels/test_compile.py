@@ -45,21 +45,22 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[dict[str
     return said
 
 
-# Bytes of stack that are borne. float32 has no matrix unit, so its operands sit in registers, and it is there
-# to be right. Half precision has one exception: see `flash_backward.HOPPER_TILES`.
-SPILL = {4: 256, 2: 0}
-WIDEST_ON_HOPPER = (90, "_gradients_of_keys", 2, 256)
+# The one kernel of half precision that spills, and how many bytes: see `flash_backward.HOPPER_TILES`.
+WIDEST_ON_HOPPER = (90, "_gradients_of_keys", 256)
+SPILT = 256
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chip", LIMITS)
 def test_every_tile_compiles_and_fits(chip: int, reports: dict[int, list[dict[str, Any]]]) -> None:
-    # Three head dimensions: forward and backward, in half precision causal and not; decoding of both kinds.
-    assert len(reports[chip]) == 3 * (4 + 4 + 4) + 3 * (4 + 4)
+    # Three head dimensions. In half precision two kernels forward, three backward, two kinds of decoding with
+    # two each; in float32 one forward.
+    assert len(reports[chip]) == 3 * (2 + 3 + 2 * 2) + 3
     for kernel in reports[chip]:
-        name = (chip, kernel["kernel"], kernel["itemsize"], kernel["head_dim"])
-        borne = 256 if name == WIDEST_ON_HOPPER else SPILL[kernel["itemsize"]]
-        assert kernel["stack"] <= borne, f"registers spill: {kernel}"
+        if (chip, kernel["kernel"], kernel["head_dim"]) == WIDEST_ON_HOPPER:
+            assert kernel["stack"] <= SPILT, kernel
+        elif kernel["itemsize"] == 2:
+            assert kernel["stack"] == 0, f"registers spill: {kernel}"
         assert 0 < kernel["registers"] <= 255, kernel
         assert kernel["shared"] <= LIMITS[chip], kernel
         if chip == 80 and not kernel["kernel"].startswith("_part"):  # decoding asks what the card has

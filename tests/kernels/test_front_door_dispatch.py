@@ -145,11 +145,12 @@ def test_the_operator_keeps_its_promises(shape: Any) -> None:
     )
 
 
-def test_it_can_be_traced_whole(shape: Any) -> None:
+@pytest.mark.parametrize("impl", ["auto", "flash"])
+def test_it_can_be_traced_whole(impl: Any, shape: Any) -> None:
     q, k, v = made(shape, 9, 12, head_dim=16, heads=2, kv_heads=2)
 
     def layer(q: Any, k: Any, v: Any) -> Any:
-        return 2 * attention(q, k, v, causal=True, impl="flash")
+        return 2 * attention(q, k, v, causal=True, impl=impl)
 
     traced = torch.compile(layer, backend="eager", fullgraph=True)
     torch.testing.assert_close(traced(q, k, v), layer(q, k, v))
