@@ -10,6 +10,7 @@ from pathlib import Path
 
 KEEP = 7
 _DAILY = "fatutor-????-??-??.db"
+_HALVES = "fatutor-????-??-??.*.partial*"
 
 
 def back_up(source: Path, folder: Path, today: date) -> str | None:
@@ -23,7 +24,9 @@ def back_up(source: Path, folder: Path, today: date) -> str | None:
         return None
     try:
         copy_database(source, target)
-        for old in (*sorted(folder.glob(_DAILY))[:-KEEP], *folder.glob("*.partial*")):
+        # What a kill left half-copied goes too, but of today it may be another fatutor's, still at work.
+        halves = [half for half in folder.glob(_HALVES) if not half.name.startswith(target.stem)]
+        for old in (*sorted(folder.glob(_DAILY))[:-KEEP], *halves):
             old.unlink(missing_ok=True)
     except (OSError, sqlite3.Error) as error:
         return f"no backup was made in {folder}: {error}"

@@ -61,7 +61,7 @@ def _read(
         return _by_sqlmodel(location, ask_store)
     try:
         location.file.open("rb").close()  # says more plainly than SQLite what is in the way
-        return _by_sqlite(location.file, ask)
+        return _by_sqlite(location.file, lambda connection: _current(connection, location, ask))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (sqlite3.Error, OSError, ValueError) as error:
@@ -73,10 +73,7 @@ def is_older(location: Location) -> bool:
     if location.file is None or not location.file.exists():
         return False
     with suppress(sqlite3.Error, OSError, ValueError):
-        url = f"{location.file.absolute().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(url, uri=True, timeout=BUSY_SECONDS)) as connection:
-            (version,) = connection.execute("SELECT max(version) FROM schema_version").fetchone()
-            return version is not None and version < LATEST
+        return 0 < _by_sqlite(location.file, _version) < LATEST
     return False
 
 
@@ -92,7 +89,7 @@ def _by_sqlmodel(location: Location, ask: Callable[[Store], Told]) -> Told | Non
         return ask(store) if version else None
 
 
-def _by_sqlite(file: Path, ask: Callable[[sqlite3.Connection], Told]) -> Told | None:
+def _by_sqlite(file: Path, ask: Callable[[sqlite3.Connection], Told]) -> Told:
     """Leave no trace: an ordinary connection, even a read-only one, makes the files of a write-ahead log.
 
     Where there are none, nobody has the database open. It is then read as a file that cannot change, and
@@ -115,11 +112,30 @@ def _stamp(file: Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def _query(file: Path, mode: str, ask: Callable[[sqlite3.Connection], Told]) -> Told | None:
+def _query(file: Path, mode: str, ask: Callable[[sqlite3.Connection], Told]) -> Told:
     url = f"{file.absolute().as_uri()}?{mode}"
     with closing(sqlite3.connect(url, uri=True, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         connection.execute("BEGIN")  # one state of the database for all that follows
-        return ask(connection) if _has_schema(connection, file) else None
+        return ask(connection)
+
+
+def _current(
+    connection: sqlite3.Connection, where: object, ask: Callable[[sqlite3.Connection], Told]
+) -> Told | None:
+    """What `ask` reads under this version's schema, None without any. Raises StoreError for another one."""
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables:
+        return None
+    if "schema_version" not in tables:
+        raise foreign_schema(where)
+    version = _version(connection)
+    if version != LATEST:
+        raise newer_schema(where) if version > LATEST else older_schema(where)
+    return ask(connection)
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()[0]
 
 
 def _facts(connection: sqlite3.Connection) -> Facts:
@@ -142,19 +158,6 @@ def _runs(connection: sqlite3.Connection) -> list[DemoRun]:
 def _run(*, at: str, params: str, versions: str, **others: Any) -> DemoRun:
     instant = datetime.fromisoformat(at).replace(tzinfo=UTC)
     return DemoRun(at=instant, params=json.loads(params), versions=json.loads(versions), **others)
-
-
-def _has_schema(connection: sqlite3.Connection, file: Path) -> bool:
-    """False for a database without tables. Raises StoreError for a schema that is not this version's."""
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if not tables:
-        return False
-    if "schema_version" not in tables:
-        raise foreign_schema(file)
-    (version,) = connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()
-    if version != LATEST:
-        raise newer_schema(file) if version > LATEST else older_schema(file)
-    return True
 
 
 class _Days(dict[str | None, date | None]):

@@ -12,8 +12,6 @@ from textual.pilot import Pilot
 from fatutor.desk import Desk
 from fatutor.ui.app import FatutorApp
 
-SIZES = [(60, 20), (80, 24), (140, 40)]
-
 
 class Seat:
     """A person at the app."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from textual.widgets import Input
 
+from fatutor.settings import Settings
+
 SIZES = [(60, 20), (80, 24), (140, 40)]
 
 
@@ -189,6 +191,60 @@ def test_flag_suspend_and_bury_say_what_they_did(desk, sit) -> None:
         await seat.press("s")
         assert desk.store.facts().states["ridge"].suspended
         assert desk.store.facts().states["ridge"].flagged
+
+    sit(desk, scene)
+
+
+def test_a_deck_with_nothing_due_says_so_before_the_first_frame_and_later(make_desk, sit) -> None:
+    desk = make_desk(Settings(new_per_day=0))
+
+    async def scene(seat) -> None:
+        seat.expect("Today", "nothing here is due today")
+        await seat.press("d")
+        seat.expect("nothing here is due today")
+
+    sit(desk, scene, open_on="drill", decks=[desk.deck_named("plain")])
+
+
+def test_a_flag_is_taken_back_without_moving_the_table(desk, sit) -> None:
+    async def scene(seat) -> None:
+        await seat.press("enter")
+        await go_to(seat, "ridge")
+        await seat.press("space", "down", "x", "f")
+        seat.expect("⚑")
+        await seat.press("u")
+        seat.expect("taken back: flagged", "[x] 2", "1 again")
+        assert not seat.shows("⚑")
+        await seat.press("f", "q", "u")
+        seat.expect("taken back: flagged", "start the drill")
+        assert not desk.store.facts().state("ridge").flagged
+
+    sit(desk, scene)
+
+
+def test_what_was_typed_outlasts_an_edit_and_an_edit_that_breaks_the_card_is_told(
+    desk, sit, decks, monkeypatch
+) -> None:
+    monkeypatch.setattr("fatutor.ui.app.open_editor", lambda place, environ, suspend: 0)
+    deck = decks / "plain.md"
+
+    def change(old: str, new: str) -> None:
+        deck.write_text(deck.read_text("utf-8").replace(old, new), "utf-8")
+
+    async def scene(seat) -> None:
+        await seat.press("enter")
+        await go_to(seat, "written")
+        await seat.press("a", "b", "escape")
+        change("Write the identity.", "Write the whole identity.")
+        await seat.press("e")
+        seat.expect("Write the whole identity.")
+        assert seat.app.focused.text == "ab"
+        await seat.press("escape")
+        change("id=written kind", "id=written sort")
+        await seat.press("e")
+        seat.expect("plain.md:", "kind")
+        assert seat.app.screen.drill.turn is None or seat.app.screen.drill.turn.card.id != "written"
+        assert "written" not in desk.store.facts().states
 
     sit(desk, scene)
 

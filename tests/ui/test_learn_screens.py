@@ -87,6 +87,25 @@ def test_the_cards_of_a_beat_join_the_drill_with_its_commitment(desk, sit) -> No
     sit(desk, scene)
 
 
+def test_the_cursor_stays_on_its_beat_and_goes_on_with_the_learner(desk, sit) -> None:
+    async def scene(seat) -> None:
+        def marked() -> str:
+            return next(line for line in seat.lines if line.lstrip().startswith("▸"))
+
+        await seat.press("l")
+        assert "01" in marked()
+        await seat.press("down")
+        await seat.pilot.resize_terminal(60, 20)
+        await seat.pilot.pause()
+        assert "02" in marked()
+        await seat.press("up", "enter", "a")
+        await seat.type("x")
+        await seat.press("ctrl+j", "q")
+        assert "02" in marked()
+
+    sit(desk, scene)
+
+
 def test_typed_and_not_committed_is_still_there_later(desk, sit) -> None:
     async def scene(seat) -> None:
         await seat.press("l", "enter", "a")

@@ -17,9 +17,18 @@ Fatutor = Callable[..., Done]
 
 @pytest.fixture
 def fatutor(home: Path, decks: Path) -> Fatutor:
-    """Run a verb on the test's own home and decks; keywords change the environment, None unsets."""
+    """Run a verb on the test's own home and decks; keywords change the environment, None unsets.
 
-    def run(*arguments: str, typed: str = "", own: bool = True, **env: str | None) -> Done:
+    `largest_file` is how many bytes a file that the verb writes may have.
+    """
+
+    def run(
+        *arguments: str,
+        typed: str = "",
+        own: bool = True,
+        largest_file: int | None = None,
+        **env: str | None,
+    ) -> Done:
         environ: dict[str, str | None] = {
             "PATH": os.environ["PATH"],
             "PYTHONPATH": str(ROOT),
@@ -28,6 +37,8 @@ def fatutor(home: Path, decks: Path) -> Fatutor:
             **env,
         }
         argv = [sys.executable, "-m", "fatutor", *(["--decks", str(decks)] if own else []), *arguments]
+        if largest_file is not None:
+            argv = ["prlimit", f"--fsize={largest_file}", *argv]
         return subprocess.run(
             argv,
             input=typed,

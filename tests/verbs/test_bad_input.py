@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,13 +20,15 @@ def stored(home: Path) -> int:
         return db.execute("select count(*) from review where quality is not null").fetchone()[0]
 
 
-def one_card(decks: Path) -> None:
-    """Leave one spoken card in the decks, so that a script of lines can answer it."""
+def one_card(decks: Path, *more: str) -> None:
+    """Leave one spoken card in the decks, or a few, so that a script of lines can answer them."""
     for file in decks.rglob("*.md"):
         file.unlink()
-    card = "## Interview: one\n<!-- card id=only-one kind=interview -->\nWhy?\n"
-    card += "\n### Answer\nBecause.\n\n### Key points\n- a\n"
-    (decks / "one.md").write_text(f"---\nfatutor: 1\ntitle: One\n---\n{card}", encoding="utf-8")
+    cards = ""
+    for name in ("one", *more):
+        cards += f"## Interview: {name}\n<!-- card id=only-{name} kind=interview -->\nWhy?\n"
+        cards += "\n### Answer\nBecause.\n\n### Key points\n- a\n\n"
+    (decks / "one.md").write_text(f"---\nfatutor: 1\ntitle: One\n---\n{cards}", encoding="utf-8")
 
 
 def test_a_home_that_nobody_knows(fatutor, complaint) -> None:
@@ -34,14 +37,37 @@ def test_a_home_that_nobody_knows(fatutor, complaint) -> None:
 
 
 def test_a_locked_database_is_told_and_the_grade_can_be_given_again(fatutor, home, decks) -> None:
-    one_card(decks)
-    assert fatutor("drill", "one", typed=CARDS).returncode == 0
-    (home / "fatutor.db").rename(home / "kept.db")
-    with sqlite3.connect(home / "kept.db", isolation_level=None) as db:
+    one_card(decks, "two")
+    assert fatutor("drill", "one", typed=CARDS + "q\n").returncode == 0
+    with sqlite3.connect(home / "fatutor.db", isolation_level=None) as db:
         db.execute("begin immediate")
-        done = fatutor("--db", str(home / "kept.db"), "drill", "one", typed="u\nq\n")
-    assert done.returncode == 0
+        done = fatutor("drill", "one", typed=CARDS + "q\n")
+    assert "! another program holds" in done.stdout
+    assert "1 more for today" in done.stdout
+    assert (done.returncode, done.stderr, stored(home)) == (0, "", 1)
+    assert fatutor("drill", "one", typed=CARDS).returncode == 0
+    assert stored(home) == 2
+
+
+def test_a_full_disk_is_told_and_what_was_stored_stays(fatutor, home, decks) -> None:
+    """No file may grow: for whoever writes, that is what a full disk looks like."""
+    one_card(decks, "two")
+    assert fatutor("drill", "one", typed=CARDS + "q\n").returncode == 0
+    done = fatutor("drill", "one", typed=CARDS + "q\n", largest_file=0)
+    assert "! the disk that holds" in done.stdout
     assert "Traceback" not in done.stderr
+    assert stored(home) == 1
+    assert fatutor("drill", "one", typed=CARDS).returncode == 0
+    assert stored(home) == 2
+
+
+def test_two_at_once_store_each_answer_once(fatutor, home, decks) -> None:
+    one_card(decks, "two")
+    with ThreadPoolExecutor() as both:
+        done = list(both.map(lambda _: fatutor("drill", "one", typed=CARDS + CARDS), range(2)))
+    assert {one.returncode for one in done} == {0}
+    assert [one.stderr for one in done] == ["", ""]
+    assert stored(home) == 2
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
@@ -58,6 +84,19 @@ def test_a_database_path_that_is_a_folder(fatutor, home, decks) -> None:
     done = fatutor("--db", str(decks), "drill", "one", typed=CARDS + "q\n")
     assert "Traceback" not in done.stderr
     assert "cannot be opened" in done.stdout + done.stderr or "is not a database" in done.stdout + done.stderr
+
+
+def test_the_beats_need_a_screen(fatutor, complaint) -> None:
+    line = complaint(fatutor("learn"))
+    assert "beats need a terminal" in line and "fatutor drill" in line
+
+
+def test_a_name_that_several_decks_have(fatutor, complaint, decks) -> None:
+    for folder in ("a", "b"):
+        (decks / folder).mkdir()
+        (decks / folder / "same.md").write_text(f"{HEAD}x", encoding="utf-8")
+    line = complaint(fatutor("drill", "--plain", "same"))
+    assert "may be any of several decks" in line and "a/same, b/same" in line
 
 
 def test_a_file_that_is_no_database(fatutor, complaint, home) -> None:

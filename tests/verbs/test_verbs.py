@@ -19,6 +19,15 @@ def test_due_as_a_document_and_as_lines(fatutor) -> None:
     assert "8 new" in fatutor("due").stdout
 
 
+def test_due_says_what_is_wrong_with_a_deck_and_with_a_setting(fatutor, decks, home) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text("colour = 3\n")
+    (decks / "broken.md").write_text("---\nfatutor: [1\n---\n")
+    lines = fatutor("due").stdout.splitlines()
+    assert lines[0].startswith("! config.toml: colour")
+    assert lines[1].startswith("! ") and "broken.md:" in lines[1]
+
+
 def test_due_counts_what_a_drill_then_asks(fatutor, decks) -> None:
     shown = fatutor("drill", "plain", typed="q\n").stdout
     due = json.loads(fatutor("due", "--json").stdout)
@@ -72,7 +81,7 @@ def test_doctor_names_what_is_here(fatutor) -> None:
     found = {finding["what"]: finding for finding in document["findings"]}
     assert found["fatutor"]["told"].startswith(__version__)
     assert {"textual", "sqlmodel", "torch", "triton", "gpu", "terminal", "locale", "database"} <= set(found)
-    assert all(finding["way_out"] for finding in found.values() if finding["state"] == "trouble")
+    assert all(finding["way_out"] for finding in found.values() if finding["state"] != "ok")
 
 
 def test_doctor_finds_and_mends_a_card_state_that_the_log_does_not_give(fatutor, home) -> None:
