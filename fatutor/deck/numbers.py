@@ -23,7 +23,7 @@ from fatutor.deck.model import Check, Place
 from fatutor.deck.scan import Line, LineKind, scan, unify
 
 _NUMBER = re.compile(
-    r"""(?<![\w.,:/^-])(?<!arXiv\ )(?<!\bN\ =\ )(?<!\bd\ =\ )
+    r"""(?<![\w.,:/^-])(?<!arXiv\ )(?<!\d[ ])(?<!\bN\ =\ )(?<!\bd\ =\ )
     (?P<digits> \d{1,3}(?:[ ,\u00a0\u202f]\d{3})+(?:\.\d+)? | \d+(?:\.\d+)?(?:e-?\d+)? | \.\d+ )
     (?P<power> [⁰¹²³⁴⁵⁶⁷⁸⁹]+ )?
     (?P<unit> K\b | \s?[%×] )?
