@@ -58,7 +58,7 @@ def poisoned(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> 
 
 
 def errors(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> tuple[float, float]:
-    """The output's relative error by the norm, and the largest error of the logsumexp per unit of its size."""
+    """The output's relative error by the norm, and the logsumexp's largest, relative to 1 + its size."""
     o, lse = poisoned(q, k, v, causal=causal, scale=scale)
     o_true, lse_true = standard.attention(q.double(), k.double(), v.double(), causal=causal, scale=scale)
     assert o.shape == o_true.shape and lse.shape == lse_true.shape
@@ -118,7 +118,7 @@ def integers(d: int, causal: bool) -> tuple[bool, str]:
 
 
 def streams(d: int) -> tuple[bool, str]:
-    """Two streams at once, and a captured graph replayed beside them, give what one launch at a time gives."""
+    """Two streams at once, and a captured graph beside them, give what one launch at a time gives."""
     problems = [inputs(n, n, d, 8, 8, "heads first", torch.bfloat16) for n in (900, 2048, 1024)]
 
     def run(n: int) -> Tensor:
