@@ -7,6 +7,7 @@ opens it, or a look at an earlier one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
@@ -68,7 +69,7 @@ class Desk:
         self.new_id = new_id
         self.roots = roots
         self._launcher = launcher
-        self._recorded = recorded
+        self._recorded = recorded or bundle_root() / "kernels" / "recorded"
         self._notes = tuple(notes)
         self._store: Store | None = None
         self._library: Library | None = None
@@ -194,11 +195,15 @@ class Desk:
         return None
 
     def deck_named(self, name: str) -> Deck:
-        """A deck by its name, the end of its name, or its title. Raises FatutorError naming what there is."""
+        """A deck by its name, the end of its name (a leading number may go), or its title.
+
+        Raises FatutorError naming what there is.
+        """
         wanted = name.removesuffix(".md").casefold()
         for matches in (
             [d for d in self.library.decks if d.name.casefold() == wanted],
             [d for d in self.library.decks if d.name.casefold().endswith("/" + wanted)],
+            [d for d in self.library.decks if re.sub(r".*/\d+-", "", d.name.casefold()) == wanted],
             [d for d in self.library.decks if d.title.casefold() == wanted],
         ):
             if len(matches) == 1:
@@ -265,7 +270,7 @@ class Desk:
     def _recordings(self) -> tuple[Recording, ...]:
         from fatutor.demo.recordings import recordings
 
-        return recordings(self._recorded or bundle_root() / "kernels" / "recorded")
+        return recordings(self._recorded)
 
     def runs(self, demo: str | None = None) -> list[DemoRun]:
         """The runs that were kept, oldest first, of one demo or all. Opens nothing for writing."""
@@ -284,7 +289,7 @@ class Desk:
         """One line on what demos can show here, found without loading torch."""
         from fatutor.demo.machine import hardware_truth
 
-        return hardware_truth(self.gpu)
+        return hardware_truth(self.gpu, recordings=any(self._recorded.glob("*.json")))
 
 
 class LateLedger:
