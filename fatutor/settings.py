@@ -20,7 +20,7 @@ class Settings:
 
     `minutes` is the length of a sitting (None: no cap), `ceiling` the longest interval in days, `rollover`
     the hour at which the study day begins, `decks` further files and folders of decks, `theme` a name that
-    the screen knows. `remotes` holds, by name, the command that reaches another machine for demos.
+    the screen knows. `remotes` holds, by name, the command that starts the kernels on another machine.
     """
 
     new_per_day: int = 8
@@ -107,7 +107,7 @@ _RULES: Mapping[str, _Rule] = {
     "theme": _Rule("the name of a theme", '"textual-light"', _is_text),
 }
 _LAUNCH = _Rule(
-    "a list of words", '["ssh", "box", "python3"]', lambda value: value != [] and _is_texts(value)
+    "a list of words", '["ssh", "box", "python3 -m kernels"]', lambda value: value != [] and _is_texts(value)
 )
 _TABLE = _Rule("a table", "{ }", lambda value: isinstance(value, dict))
 

@@ -62,7 +62,7 @@ def series() -> None:
 
 def result(**changes: object) -> None:
     told = {"quantity": "tiled", "formula": 1181696, "measured": 1181696, "unit": "B", "seconds": 0.5}
-    told |= {"why": "they are equal", "limits": "counts what is asked for", "derivation": "8·131072"}
+    told |= {"why": "they are equal", "limits": "counts what is asked for", "derivation": "8*131072*[1]"}
     say("result", verdict="confirmed", **(told | changes))
 
 

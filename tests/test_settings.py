@@ -90,12 +90,12 @@ def test_a_tilde_is_the_home_folder(config: Path, monkeypatch: pytest.MonkeyPatc
         (
             "[demo.remotes.box]",
             'demo.remotes.box.launch: must be a list of words; '
-            'write demo.remotes.box.launch = ["ssh", "box", "python3"]',
+            'write demo.remotes.box.launch = ["ssh", "box", "python3 -m kernels"]',
         ),
         (
             "[demo.remotes.box]\nlaunch = []",
             'demo.remotes.box.launch: must be a list of words; '
-            'write demo.remotes.box.launch = ["ssh", "box", "python3"]',
+            'write demo.remotes.box.launch = ["ssh", "box", "python3 -m kernels"]',
         ),
     ],
 )  # fmt: skip

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterable
 from importlib.util import find_spec
 
-NO_GPU = "no GPU here: demos count bytes and check values; times need a GPU"
+NO_GPU = "no GPU here: demos count bytes and check values; times"
 
 
 def gpu_name() -> str | None:
@@ -34,8 +34,13 @@ def missing(needs: Iterable[str] = ("torch", "triton")) -> list[str]:
     return [package for package in needs if find_spec(package) is None]
 
 
-def hardware_truth(gpu: str | None) -> str:
-    """One dim line: what a demo run here can and cannot show. `gpu` is what `gpu_name` found."""
+def hardware_truth(gpu: str | None, *, recordings: bool) -> str:
+    """One dim line: what a demo run here can and cannot show.
+
+    `gpu` is what `gpu_name` found, `recordings` says whether there are runs recorded on one.
+    """
     if absent := missing():
         return f"{' and '.join(absent)} not installed: demos cannot run here; pip install 'fatutor[demos]'"
-    return f"{gpu}: demos run on it" if gpu else NO_GPU
+    if gpu:
+        return f"{gpu}: demos run on it"
+    return f"{NO_GPU} {'come from recorded runs' if recordings else 'need a GPU'}"

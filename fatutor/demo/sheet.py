@@ -83,11 +83,13 @@ def pace(told: Progress, passed: float) -> str:
     return " · ".join(words)
 
 
-def verdict(seen: Witnesses, recording: str) -> str:
-    """Below the numbers: the verdict, how near the prediction was, a recording, what cannot be shown."""
-    decided = f"**{seen.verdict}**" if seen.verdict else ""
-    filled_in = f"*By the formula:* {seen.derivation}" if seen.derivation else ""
-    return "\n\n".join(filter(None, (decided, seen.comparison, recording, filled_in, seen.limits)))
+def verdict(seen: Witnesses, recording: str) -> list[str]:
+    """Below the numbers, paragraph by paragraph: the verdict first, then how near the prediction was, what
+    was recorded, the formula with its numbers, what this device cannot show. Plain text, not Markdown: a
+    star between two numbers is a star.
+    """
+    filled_in = f"By the formula: {seen.derivation}" if seen.derivation else ""
+    return [said for said in (seen.verdict, seen.comparison, recording, filled_in, seen.limits) if said]
 
 
 def recorded_line(demo: str, recording: Recording) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from contextlib import closing
 
 from fatutor.demo import history, remote, sheet
@@ -115,6 +116,7 @@ def _check_remote(desk: Desk, name: str, *, as_document: bool) -> int:
     demos = sorted(desk.demos.values(), key=lambda one: ("cuda" not in one.devices, -len(one.needs)))
     if not demos:
         raise FatutorError("there are no demos to check with", "install fatutor again")
+    print(f"asking {name} to start {demos[0].name} …", file=sys.stderr)
     findings = remote.check(launcher, demos[0])
     if as_document:
         listed = [

@@ -15,6 +15,7 @@ import pytest
 from fatutor.demo.events import Event
 from fatutor.demo.launcher import Launcher
 from fatutor.demo.run import Run
+from tests.processes import assert_is_gone
 
 _PRELUDE = """
 import json, os, signal, subprocess, sys, threading, time
@@ -60,8 +61,7 @@ def assert_gone(noted: Callable[[str], str]) -> Callable[..., None]:
 
     def check(*names: str) -> None:
         for name in names or ("pid",):
-            pid = int(noted(name))
-            _until(lambda pid=pid: not _alive(pid), f"{name} {pid} is still alive")
+            assert_is_gone(int(noted(name)))
 
     return check
 
@@ -88,18 +88,3 @@ def _until(true: Callable[[], bool], complaint: str) -> None:
             return
         time.sleep(0.01)
     pytest.fail(complaint)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    # A zombie only waits for an init process that may be slow, or missing in a container.
-    if not Path("/proc/self/stat").exists():
-        return True
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return stat.rsplit(")", 1)[1].split()[0] != "Z"

@@ -7,14 +7,14 @@ import os
 import signal
 import sqlite3
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests import far_side
-from tests.pty_terminal import PATIENCE, Terminal
+from tests.processes import assert_is_gone
+from tests.pty_terminal import Terminal
 
 
 @pytest.fixture
@@ -44,17 +44,6 @@ def at_the_question(terminal, home: Path, tmp_path: Path) -> Callable[[str], Ter
     return start
 
 
-def wait_until_gone(tmp_path: Path) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        try:
-            os.kill(int((tmp_path / "pid").read_text()), 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.05)
-    pytest.fail("the far side is still there")
-
-
 def test_from_prediction_to_verdict_and_the_review_carries_it(at_the_question, home, tmp_path) -> None:
     app = at_the_question("good")
     app.send("1.2 MB\r")
@@ -75,7 +64,7 @@ def test_from_prediction_to_verdict_and_the_review_carries_it(at_the_question, h
     app.wait_for("start the drill")
     app.send("q")
     assert os.WEXITSTATUS(app.wait()) == 0
-    wait_until_gone(tmp_path)
+    assert_is_gone(int((tmp_path / "pid").read_text()))
     with sqlite3.connect(home / "fatutor.db") as db:
         [run] = db.execute("select demo, predicted, verdict, device_name, entry from demo_run").fetchall()
         [entry] = db.execute("select id from review where card = 'ridge'").fetchone()
@@ -89,4 +78,4 @@ def test_an_app_that_is_killed_takes_its_far_side_along(at_the_question, home, t
     app.wait_for("waiting")
     app.kill(number)
     app.wait()
-    wait_until_gone(tmp_path)
+    assert_is_gone(int((tmp_path / "pid").read_text()))

@@ -15,6 +15,7 @@ from fatutor.settings import Settings
 from fatutor.store.failures import StoreError
 from fatutor.store.store import Store
 from tests import far_side
+from tests.processes import assert_is_gone
 
 SIZES = [(60, 20), (80, 24), (140, 40)]
 RECORDED = {
@@ -62,11 +63,7 @@ def h200(tmp_path: Path) -> None:
 
 @pytest.fixture
 def assert_gone(tmp_path: Path):
-    def check() -> None:
-        with pytest.raises(ProcessLookupError):
-            os.kill(int((tmp_path / "pid").read_text()), 0)
-
-    return check
+    return lambda: assert_is_gone(int((tmp_path / "pid").read_text()))
 
 
 async def turn_to(seat, card: str) -> None:
@@ -117,6 +114,8 @@ def test_predict_run_and_three_witnesses(open_desk, sit, size) -> None:
         # The verdict is in view without a key, whatever the size.
         await wait_for(seat, "✓ confirmed: they are equal", "You said 500 kB: 2.4× under.")
         seat.expect("4 784 128", "1 181 696", "✓ equal", "500 kB", "n 512 · rows 64 · interpreter on pretend")
+        await seat.press("pagedown")
+        await wait_for(seat, "By the formula: 8*131072*[1]")
         await seat.press("x")
         await wait_for(seat, "Because tiles.")
         await seat.press("q")

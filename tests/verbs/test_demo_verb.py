@@ -16,6 +16,7 @@ from fatutor.store.store import open_store
 from fatutor.store.url import Location
 from fatutor.verbs.demo import demo
 from tests import far_side
+from tests.processes import assert_is_gone
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = DemoRun(
@@ -47,14 +48,6 @@ def remote(home: Path, tmp_path: Path):
     return write
 
 
-def gone(tmp_path: Path) -> bool:
-    try:
-        os.kill(int((tmp_path / "pid").read_text()), 0)
-    except ProcessLookupError:
-        return True
-    return False
-
-
 def test_a_run_on_a_remote(fatutor, remote, tmp_path) -> None:
     remote("good")
     done = fatutor("demo", "bytes-moved", "--on", "far", "--param", "n=256", "--device", "cuda")
@@ -62,7 +55,7 @@ def test_a_run_on_a_remote(fatutor, remote, tmp_path) -> None:
     assert "Pretend [H200] on far" in done.stderr
     assert "confirmed: they are equal" in done.stdout
     assert (tmp_path / "asked").read_text() == "run bytes-moved --device cuda --param n=256 --json"
-    assert gone(tmp_path)
+    assert_is_gone(int((tmp_path / "pid").read_text()))
 
 
 def test_a_run_on_a_remote_as_events(fatutor, remote) -> None:
@@ -92,7 +85,7 @@ def test_a_remote_that_fails_is_one_line(fatutor, remote, tmp_path, mode, told) 
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("fatutor: ") and told in last
     assert "Traceback" not in done.stderr
-    assert gone(tmp_path)
+    assert_is_gone(int((tmp_path / "pid").read_text()))
 
 
 def test_an_unknown_remote_names_those_there_are(fatutor, complaint, remote) -> None:

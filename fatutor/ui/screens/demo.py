@@ -89,7 +89,7 @@ class DemoScreen(BaseScreen):
             yield Static(id="progress", markup=False)
             yield Static(id="witnesses", markup=False)
             yield Static(id="bars", markup=False)
-            yield Prose(id="verdict")
+            yield Static(id="verdict", markup=False)
             yield Static(id="sizes", markup=False)
             yield Static(id="curves", markup=False)
             yield Static(id="log", markup=False)
@@ -213,10 +213,15 @@ class DemoScreen(BaseScreen):
             if over:
                 self._show("#bars", bars(seen.bars, min(width, 72)))
                 self._show("#curves", curves(seen.series, min(width, 72)))
-                self.query_one("#verdict", Prose).show(sheet.verdict(seen, self.recorded_line()))
-                self.query_one("#verdict").display = True
+                self.draw_verdict(sheet.verdict(seen, self.recorded_line()))
             setting = seen.setting or setting
         self.query_one("#head", Heading).show(self.demo.name, setting)
+
+    def draw_verdict(self, paragraphs: Sequence[str]) -> None:
+        first, *others = paragraphs
+        static = self.query_one("#verdict", Static)
+        static.display = True
+        static.update(Content("\n\n").join([Content.styled(first, "bold"), *map(Content, others)]))
 
     def _show(self, name: str, text: str) -> None:
         """Text into a Static, which takes no room where there is none."""
