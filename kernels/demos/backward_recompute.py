@@ -113,7 +113,7 @@ def _on_gpu(_: int) -> Iterator[Event]:
         o = _attend(inputs, impl)
         calls[name] = lambda o=o: torch.autograd.grad(o, inputs, do, retain_graph=True)
     yield steps.begin("backward in turns")
-    times = timed(calls)
+    times = timed(calls, replayed=False)  # a millisecond each, longer than Python takes
     flops = 10 * GPU_N**2 * GPU_HEAD_DIM * GPU_HEADS
     for name, time in times.items():
         note = f"{flops / time.median / 1e12:.0f} TFLOP/s, if 10 N² d are counted for both"

@@ -37,7 +37,7 @@ DEMO = Demo(
     needs=("torch",),
     devices=("cuda", "cpu"),
     params=(Param("n", 512, (128, 256, 512), "queries and keys"),),
-    seconds=2.0,
+    seconds=2.5,
     plan="Run each update over the same blocks in fp32, and compare with float64.",
     explain="""\
 Before the block, l = Σ exp(s_j - m) and o = Σ exp(s_j - m) v_j over the keys seen. To express the same sums

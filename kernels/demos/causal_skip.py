@@ -136,8 +136,8 @@ def _on_gpu(n: int) -> Iterator[Event]:
         unit="%",
         verdict=verdict(wrong),
         why="; ".join(wrong)
-        or f"the causal kernel is {full.median / causal.median:.2f} times as fast, of {100 / formula:.2f} "
-        "that the tiles promise; what is missing went to masks and to programs of unequal length",
+        or f"the causal kernel is {full.median / causal.median:.2f} times as fast, where the tiles "
+        f"promise at most {100 / formula:.2f}; masks and programs of unequal length take the rest",
         spread=measured * (causal.spread / causal.median + full.spread / full.median),
         derivation=f"N = {n:,}, d = {GPU_HEAD_DIM}, {GPU_HEADS} heads, tiles of {tile.queries} by "
         f"{tile.keys}: {formula:.4g} % of the tiles.",

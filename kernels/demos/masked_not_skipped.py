@@ -38,7 +38,7 @@ DEMO = Demo(
     needs=("torch", "triton"),
     devices=("cuda", "interpreter"),
     params=(Param("n", 512, (256, 512), f"queries and keys; {GPU_TIMES} times as many on a GPU"),),
-    seconds=5.0,
+    seconds=4.0,
     plan="Count both kernels with and without a mask, or time them on a GPU.",
     explain="""\
 Standard attention writes S, reads it to mask it, writes it, and reads it again, N² numbers each time. A

@@ -20,10 +20,10 @@ from kernels.measure import memory
 from kernels.wire import Event, Result, Row, Series
 
 HEAD_DIM = 64
-TILE = 128
+TILE = 256
 LENGTHS = (256, 512, 1024)
 # On a GPU the standard one stops where S and P of eight heads take 8 GiB.
-GPU_LENGTHS, GPU_STANDARD, GPU_HEADS, GPU_HEAD_DIM = (4096, 8192, 16384, 32768), (2048, 4096, 8192), 8, 128
+GPU_LENGTHS, GPU_STANDARD, GPU_HEADS, GPU_HEAD_DIM = (8192, 16384, 32768), (2048, 4096, 8192), 8, 128
 # Standard attention also allocates terms linear in N, which pull its slope down a little. Times grow a little
 # slower than N² at first, while the GPU fills.
 TOLERANCE = 0.1

@@ -33,7 +33,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> Gpu:
     def pretend(name: str, seconds: Mapping[str, float], sizes: Mapping[str, Any], **params: int) -> Said:
         module: Any = modules()[name]
 
-        def timed(calls: Mapping[str, Callable[[], object]]) -> dict[str, Timing]:
+        def timed(calls: Mapping[str, Callable[[], object]], **_: bool) -> dict[str, Timing]:
             for call in calls.values():
                 call()
             taken = {call: seconds[call] for call in calls}
@@ -198,6 +198,23 @@ def test_the_256_gib_on_a_gpu(enough: bool, gpu: Gpu, monkeypatch: pytest.Monkey
     assert said.notes["S and P"] == f"at N = 16,384: {'granted' if enough else 'refused'}"
     assert f"S and P at N = {16384 if enough else 8192:,}" in said.rows
     assert (said.result.formula, said.result.measured) == (256, 256)
+    assert said.result.verdict == "confirmed"
+
+
+def test_kv_cache_on_a_gpu(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cache is weighed after whatever libraries keep from their first call."""
+    from kernels.demos import kv_cache_untouched
+
+    taken = iter([100, 100 + 2**30, 100 + 2**30 + 2**25, 100 + 2**30 + 2**25])
+    monkeypatch.setattr(kv_cache_untouched, "taken_bytes", lambda device: next(taken))
+    monkeypatch.setattr(memory, "peak", lambda call: call() is not None and 2**20)
+    small = torch.zeros(32, 2, 1, 8, 64, 128)
+    sizes = {"first_that_fits": lambda sizes, attempt: (sizes[0], small, [])}
+    zeros = torch.zeros
+    monkeypatch.setattr(torch, "zeros", lambda *shape, dtype, device: zeros(*shape))
+    said = gpu("kv-cache-untouched", {}, sizes, tokens=8192)
+    assert (said.result.formula, said.result.measured) == (1, 1)
+    assert said.rows["change of the cache"] == (0, 0)
     assert said.result.verdict == "confirmed"
 
 
