@@ -12,6 +12,7 @@ import struct
 import termios
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 
 ESCAPES = re.compile(
     rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[P_^X][^\x1b]*\x1b\\|\x1b[@-Z\\-_=>78]"
@@ -42,10 +43,8 @@ class Terminal:
     def read(self, seconds: float = 0.1) -> None:
         ready, _, _ = select.select([self._fd], [], [], seconds)
         if ready:
-            try:
+            with suppress(OSError):  # the far end has closed
                 self.raw += os.read(self._fd, 65536)
-            except OSError:
-                self.raw += b""
 
     def wait_for(self, text: str, pause: float = 0.1) -> None:
         deadline = time.monotonic() + PATIENCE
@@ -73,13 +72,7 @@ class Terminal:
 
     def close(self) -> None:
         if self.pid:
-            with_suppressed_kill(self.pid)
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
         os.close(self._fd)
-
-
-def with_suppressed_kill(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-    except (ProcessLookupError, ChildProcessError):
-        pass

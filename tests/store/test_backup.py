@@ -69,8 +69,10 @@ def test_copies_before_migrations_are_not_rotated(source: Path, backups: Path) -
 def test_remains_of_a_copy_that_was_cut_off_are_swept_up(source: Path, backups: Path) -> None:
     backups.mkdir()
     (backups / "fatutor-2026-11-28.123.partial").write_bytes(b"half")
+    others = backups / f"fatutor-{TODAY}.456.partial"  # another fatutor is at work on it
+    others.write_bytes(b"half")
     back_up(source, backups, TODAY)
-    assert names(backups) == ["fatutor-2026-11-29.db"]
+    assert names(backups) == [others.name, "fatutor-2026-11-29.db"]
 
 
 def test_no_database_no_copy(tmp_path: Path, backups: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import textwrap
@@ -49,6 +50,7 @@ def test_a_locked_database_is_told_and_the_grade_can_be_given_again(fatutor, hom
     assert stored(home) == 2
 
 
+@pytest.mark.skipif(shutil.which("prlimit") is None, reason="no way to limit the size of a file")
 def test_a_full_disk_is_told_and_what_was_stored_stays(fatutor, home, decks) -> None:
     """No file may grow: for whoever writes, that is what a full disk looks like."""
     one_card(decks, "two")
