@@ -69,7 +69,8 @@ class Store:
         """
         with self.database.writing() as session:
             if state_in(session, entry.card) != entry.before:
-                raise ConflictError(f"another fatutor has changed card {entry.card}", "what was stored there stands")
+                what = f"another fatutor has changed card {entry.card}"
+                raise ConflictError(what, "what was stored there stands")
             journal.add_entry(session, entry)
             put_state(session, entry.card, entry.after)
             session.flush()  # a run can only name an entry that is there
