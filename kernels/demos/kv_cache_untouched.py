@@ -111,7 +111,7 @@ def _on_gpu(tokens: int, formula: float) -> Iterator[Event]:
     for name, call in calls.items():
         yield steps.begin(f"one step, {name}")
         extra = memory.peak(call) or 0
-        yield Row(f"beside it for a step, {name}", None, extra / GIB, "GiB", "of one layer, freed after it")
+        yield Row(f"beside it, {name}", None, extra / GIB, "GiB", "for a step of one layer, then freed")
     changed = (taken_bytes("cuda") or 0) - with_cache
     yield Row("change of the cache", 0, changed, "B")
     wrong = [] if changed == 0 else [f"the cache changes by {changed:,} B"]

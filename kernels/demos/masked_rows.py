@@ -84,7 +84,7 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
     yield steps.begin("queries that see keys")
     rest = float((o.double() - exact)[..., blind:, :].abs().max())
     spared = bool(naive[..., blind:, :].isfinite().all())
-    yield Row("tiled kernel, other queries", None, rest, "", "largest error")
+    yield Row("other queries", None, rest, "", "largest error of the tiled kernel")
 
     # Outputs are of size 1 and sums have 64 terms: 1e-5 is far above their rounding and far below any
     # mistake.

@@ -8,6 +8,8 @@ from typing import Any
 from kernels.demos import modules
 from kernels.wire import Number, Progress, Result, Row, Series
 
+NAME_WIDTH = 27  # leaves room for two numbers in 60 columns
+
 
 @dataclass
 class Said:
@@ -38,6 +40,7 @@ def run(name: str, device: str = "", /, **params: int) -> Said:
         match event:
             case Row():
                 assert event.name not in said.rows, f"two rows are called {event.name!r}"
+                assert len(event.name) <= NAME_WIDTH, event.name
                 said.rows[event.name] = (event.formula, event.measured)
                 said.notes[event.name] = event.note
             case Series():

@@ -77,7 +77,7 @@ EQUAL: dict[tuple[str, str], tuple[float, dict[str, float]]] = {
     ),
     ("backward-recompute", "n=128"): (
         1.75,
-        {"FLOPs, computed again": 14 * 128**2 * 64, "kept beyond Q, K, V, O: tiled": 512},
+        {"FLOPs, P again": 14 * 128**2 * 64, "kept extra, tiled": 512},
     ),
     ("tile-size", "n=128"): (
         32_768,

@@ -135,7 +135,7 @@ def test_split_kv(eight: float, verdict: str, gpu: Gpu) -> None:
 def test_backward_recompute(tiled: float, answer: str, gpu: Gpu) -> None:
     sizes = {"GPU_N": 64, "GPU_HEADS": 1, "GPU_HEAD_DIM": 64}
     said = gpu("backward-recompute", {"tiled": tiled, "standard": 1.0}, sizes)
-    assert said.rows["kept beyond Q, K, V, O: tiled"] == (256, 256)
+    assert said.rows["kept extra, tiled"] == (256, 256)
     assert said.result.measured == pytest.approx(1 / tiled)
     assert said.result.answer is not None
     assert said.result.answer.startswith(answer)
