@@ -18,11 +18,12 @@ from typing import Any
 import torch
 import triton
 from triton.backends.compiler import GPUTarget
+from triton.backends.nvidia.compiler import get_ptxas
 from triton.experimental.gluon._runtime import GluonASTSource
 
 from kernels.hopper import launch
 
-TOOLS = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
+CUOBJDUMP = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
 TYPES = {torch.bfloat16: "bf16", torch.float16: "fp16"}
 # (d, N, causal, ragged, type): each plan, with and without each mask.
 KERNELS = (
@@ -66,11 +67,9 @@ def assembled(ptx: str) -> tuple[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         source, binary = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(ptx)
-        command = [TOOLS / "ptxas", "-v", "--gpu-name=sm_90a", source, "-o", binary]
+        command = [get_ptxas(90).path, "-v", "--gpu-name=sm_90a", source, "-o", binary]
         said = subprocess.run(command, capture_output=True, text=True, check=True)
-        sass = subprocess.run(
-            [TOOLS / "cuobjdump", "-sass", binary], capture_output=True, text=True, check=True
-        )
+        sass = subprocess.run([CUOBJDUMP, "-sass", binary], capture_output=True, text=True, check=True)
     return said.stdout + said.stderr, sass.stdout
 
 
