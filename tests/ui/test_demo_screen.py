@@ -361,6 +361,25 @@ def test_a_remote_that_fails_names_its_check(open_desk, sit, assert_gone) -> Non
     assert_gone()
 
 
+def test_a_remote_that_is_no_program_puts_the_question_again(make_desk, sit, home, tmp_path) -> None:
+    home.mkdir()
+    script = (sys.executable, far_side.__file__, str(tmp_path), "good")
+    desk = make_desk(
+        Settings(remotes={"box": ("/no/such/ssh", "box")}),
+        launcher=Launcher(script, dict(os.environ)),
+        recorded=tmp_path / "nowhere",
+    )
+    desk.gpu = None
+
+    async def scene(seat) -> None:
+        await open_demo(seat)
+        await seat.press("escape", "w", "a")
+        await predict(seat, "1")
+        await wait_for(seat, "/no/such/ssh could not be started", "Your prediction in B")
+
+    sit(desk, scene)
+
+
 def test_a_wrong_order_a_banner_and_an_old_driver_still_give_a_verdict(open_desk, sit, assert_gone) -> None:
     for mode in ("disordered", "banner", "old-driver"):
 
