@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from fatutor.__main__ import parser
 from fatutor.ui.keys import ACTIONS, SCREENS
 
-README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_key_table_is_the_table_of_the_app() -> None:
@@ -23,3 +25,18 @@ def test_every_verb_is_described() -> None:
     verbs = next(action for action in parser()._actions if action.choices and "drill" in action.choices)
     for verb in verbs.choices or ():
         assert f"fatutor {verb}" in README
+
+
+def test_the_kernels_figures_are_those_of_the_recording() -> None:
+    recorded = json.loads((ROOT / "kernels" / "recorded" / "h200.json").read_text(encoding="utf-8"))
+    figures = {
+        (row["d"], row["causal"], row["n"], row["impl"]): f"{row['tflops']:.0f}"
+        for row in recorded["rows"]
+        if row["pass"] == "forward" and row["heads"] == row["heads_kv"]
+    }
+    lines = README[README.index("| d | causal | N |") :].split("\n\n")[0].splitlines()[2:]
+    assert len(lines) == 18
+    for line in lines:
+        d, causal, n, *shown = [cell.strip() for cell in line.strip("|").split("|")]
+        impls = ("hopper", "flash", "sdpa-flash", "sdpa-cudnn", "fa3")
+        assert shown == [figures[int(d), causal == "yes", int(n), impl] for impl in impls], line

@@ -88,12 +88,12 @@ def demonstrations(
     say: Callable[[str], None],
     call: Callable[..., subprocess.CompletedProcess[str]] = child.call,
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Each demo that runs on a GPU, with its own settings, and its events but for the progress.
+    """Each demo with its own settings, on the GPU where it has a part there, and its events but for progress.
 
     Each runs in a process of its own, as it does elsewhere. One that does not get to a result ends with an
     error event.
     """
-    for name in (name for name, module in demos.items() if "cuda" in module.DEMO.devices):
+    for name in demos:
         try:
             said = call("kernels", "run", name, "--json").stdout
             events = [json.loads(line) for line in said.splitlines()]

@@ -133,9 +133,13 @@ def test_the_benchmark_is_kept_if_what_follows_fails(tmp_path: Path, monkeypatch
     monkeypatch.setattr(command, "need_gpu", lambda who: None)
     monkeypatch.setattr(command, "measure", lambda *_, seconds: ABOUT | {"rows": [BENCH_ROW]})
     monkeypatch.setattr(make, "watched", lambda say: [])
-    broken: Any = {"broken": SimpleNamespace()}
-    with pytest.raises(AttributeError):
-        make.run(tmp_path, broken, NOW, lambda _: None, quick=True)
+
+    def fail(*_: object) -> Any:
+        raise RuntimeError("the far side is gone")
+
+    monkeypatch.setattr(make, "demonstrations", fail)
+    with pytest.raises(RuntimeError):
+        make.run(tmp_path, {}, NOW, lambda _: None, quick=True)
     assert recorded.load("h200", tmp_path)["rows"] == [BENCH_ROW]
 
 
@@ -164,8 +168,9 @@ def test_a_demo_is_its_events_without_the_progress() -> None:
     assert told == ["demo one: confirmed"]
 
 
-def test_a_demo_that_needs_no_gpu_is_not_recorded() -> None:
-    assert list(make.demonstrations(registry("interpreter"), lambda _: None, child_that_says(""))) == []
+def test_a_demo_that_needs_no_gpu_is_recorded_too() -> None:
+    kept = dict(make.demonstrations(registry("interpreter"), lambda _: None, child_that_says(as_lines(SAID))))
+    assert kept == {"one": SAID[1:]}
 
 
 @pytest.mark.parametrize("said", ["", as_lines(SAID[:2]), "Traceback (most recent call last):\n"])
