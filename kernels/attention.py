@@ -58,6 +58,8 @@ def attention(
     """
     chosen = which(q, k, v, causal=causal, scale=scale, window=window, impl=impl)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
+    if chosen == "standard" and not return_lse:
+        return standard.output(q, k, v, causal=causal, scale=scale, window=window)
     if chosen == "standard":
         o, lse = standard.attention(q, k, v, causal=causal, scale=scale, window=window)
     elif _traced() or _wants_gradient(q, k, v):

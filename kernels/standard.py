@@ -22,6 +22,22 @@ def attention(
     Returns o of q's shape and dtype, and L (batch, heads, N_q) in float32, or float64 for float64 inputs.
     A query that may see no key gets o = 0 and L = -inf, and gives no gradient.
     """
+    s, o = _operations(q, k, v, causal, scale, window)
+    precise = s if s.dtype == torch.float64 else s.float()
+    return o, precise.logsumexp(-1)
+
+
+def output(
+    q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float, window: int | None = None
+) -> Tensor:
+    """The output alone: the four operations and nothing besides, as it is timed."""
+    return _operations(q, k, v, causal, scale, window)[1]
+
+
+def _operations(
+    q: Tensor, k: Tensor, v: Tensor, causal: bool, scale: float, window: int | None
+) -> tuple[Tensor, Tensor]:
+    """Scores, scaled and masked, and the output."""
     group = q.shape[1] // k.shape[1]
     k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
 
@@ -32,10 +48,7 @@ def attention(
         p = torch.softmax(s, dim=-1).masked_fill(hidden, 0)  # where all is hidden, softmax gives NaN
     else:
         p = torch.softmax(s, dim=-1)
-    o = p @ v
-
-    precise = s if s.dtype == torch.float64 else s.float()
-    return o, precise.logsumexp(-1)
+    return s, p @ v
 
 
 def visible(
