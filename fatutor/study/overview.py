@@ -55,13 +55,14 @@ class ModuleLine:
 
 @dataclass(frozen=True, slots=True)
 class DeckLine:
-    """`due` counts what comes again today too; `known` counts cards whose last review was a pass."""
+    """`due` counts what comes again today too; `known` those of `total` whose last review was a pass."""
 
     deck: Deck
     title: str
     due: int
     new: int
     known: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,4 +176,5 @@ def _decks(library: Library, tallies: Mapping[str, Tally]) -> Iterator[DeckLine]
     for deck in library.decks:
         share = tallies.get(deck.name)
         if deck.beat is None and share is not None:
-            yield DeckLine(deck, deck.title, share.relearning + share.due, share.new, share.known)
+            due = share.relearning + share.due
+            yield DeckLine(deck, deck.title, due, share.new, share.known, share.total)

@@ -32,6 +32,9 @@ LOOKS: dict[Style, str] = {
 }
 
 
+CRITICAL = " ·\u00a0*critical*"  # after a key point that an answer must not miss; its dot stays with it
+
+
 def to_content(page: Page) -> Content:
     """The whole page as one `Content`: plain text with spans, so brackets in it stay brackets."""
     pieces: list[str] = []

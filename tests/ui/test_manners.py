@@ -76,3 +76,41 @@ def test_key_points_keep_every_word_at_every_width(width: int) -> None:
     heads, texts = [line[:9].strip() for line in shown], [line[9:] for line in shown]
     assert [head for head in heads if head] == ["▸[ ]  1", *(f"[ ] {i:>2}" for i in range(2, 11))]
     assert " ".join(texts) == " ".join([words] * 10)
+
+
+def test_help_goes_on_below_its_own_words(desk, sit) -> None:
+    async def scene(seat) -> None:
+        await seat.press("question_mark")
+        lines = [line[4:].rstrip(" ▁▂▃▄▅▆▇█") for line in seat.lines]
+        at = next(i for i, line in enumerate(lines) if line.startswith("        l  the modules"))
+        assert lines[at : at + 2] == [
+            "        l  the modules: beats, outcomes and where you",
+            " " * 11 + "stand",
+        ]
+        await seat.press(*["j"] * 20)
+        seat.expect("each", "grade is stored at once.")
+
+    sit(desk, scene, (60, 20))
+
+
+def test_a_text_box_shows_where_it_is_without_colour(desk, sit) -> None:
+    async def scene(seat) -> None:
+        await seat.press("l", "enter", "a")
+        await seat.type("words")
+        at = next(i for i, line in enumerate(seat.lines) if "words" in line)
+        assert [line[1] for line in seat.lines[at : at + 5]] == ["▌"] * 5
+
+    sit(desk, scene)
+
+
+def test_today_says_how_many_cards_a_deck_has(desk, sit) -> None:
+    async def scene(seat) -> None:
+        assert next(line for line in seat.lines if "Plain cards" in line).split()[-5:] == [
+            "0",
+            "4",
+            "0",
+            "of",
+            "4",
+        ]
+
+    sit(desk, scene)

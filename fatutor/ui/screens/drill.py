@@ -300,7 +300,6 @@ class DrillScreen(BaseScreen):
             self.refuse(reason)
             return
         self.tell_time()
-        self.tell_time()
         self.say("flagged" if raised else "flag cleared")
 
     def action_terms(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual.app import ComposeResult
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
@@ -19,12 +20,10 @@ class HelpScreen(Overlay):
         self._actions = actions
 
     def body(self) -> ComposeResult:
-        yield Static(
-            Content("\n").join(
-                Content.assemble((f"{action.shown:>8}", "bold $accent"), "  ", action.help)
-                for action in self._actions
-            )
-        )
+        for action in self._actions:  # side by side, so that a long line continues below its own words
+            with Horizontal(classes="key"):
+                yield Static(Content.styled(f"{action.shown:>8}  ", "bold $accent"), classes="shown")
+                yield Static(action.help, markup=False, classes="told")
         yield Static(
             "Any key in the bottom line can be clicked. ctrl+p opens the palette with the themes; "
             "ctrl+q leaves at any time. Nothing is ever lost by leaving: each grade is stored at once.",

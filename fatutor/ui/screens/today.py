@@ -122,7 +122,8 @@ def today_rows(seen: Overview, width: int) -> Iterator[Row]:
         yield Row(columns("Decks", "due", "new", "known", width), look="bold")
         for deck in seen.decks:
             yield Row(
-                columns(deck.title, str(deck.due), str(deck.new), str(deck.known), width), target=deck.deck
+                columns(deck.title, str(deck.due), str(deck.new), f"{deck.known} of {deck.total}", width),
+                target=deck.deck,
             )
     if seen.marked:
         yield Row("")
@@ -146,8 +147,8 @@ def look(status: str) -> str:
 
 
 def columns(name: str, due: str, new: str, known: str, width: int) -> str:
-    room = max(12, min(42, width - 26))
-    return f"{name:<{room}.{room}} {due:>6}{new:>6}{known:>8}"
+    room = max(12, min(42, width - 29))
+    return f"{name:<{room}.{room}} {due:>6}{new:>6}{known:>11}"
 
 
 def countdown(days: int | None) -> str:

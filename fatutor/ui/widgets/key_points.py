@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from fatutor.deck.model import KeyPoint
 from fatutor.text.page import Page
-from fatutor.ui.render import Prose, laid_out, to_content
+from fatutor.ui.render import CRITICAL, Prose, laid_out, to_content
 
 
 class KeyPoints(Widget):
@@ -79,5 +79,5 @@ class KeyPoints(Widget):
     def _text(self, point: int, width: int | None = None) -> Page:
         measure = min(width if width is not None else self.content_size.width, Prose.MEASURE)
         key_point = self._points[point]
-        note = " · *critical*" if key_point.critical else ""
+        note = CRITICAL if key_point.critical else ""
         return laid_out(key_point.text + note, max(1, measure - self._indent))

@@ -8,7 +8,7 @@ from textual.geometry import Region
 
 from fatutor.deck.model import Card
 from fatutor.study import sheet
-from fatutor.ui.render import Prose
+from fatutor.ui.render import CRITICAL, Prose
 
 
 class PromptBlock(Vertical):
@@ -26,22 +26,21 @@ class PromptBlock(Vertical):
 
     def compose(self) -> ComposeResult:
         yield Prose(sheet.prompt(self.card))
-        yield Prose(self._hint, classes="hint")
+        if self._hint:
+            yield Prose(self._hint, classes="hint")
 
     def asks_in(self, view: Region) -> bool:
         """Whether all of the prompt can have been read in `view`: its last line stands there, unrevealed."""
         last = next(iter(self.query(".hint")), None)
-        return (
-            not self.revealed and bool(self._hint) and last is not None and last.region.y in view.line_range
-        )
+        return not self.revealed and last is not None and last.region.y in view.line_range
 
     def reveal(self, above: str = "") -> None:
         """Show the model answer, the key points and the rest; `above` comes first."""
         if self.revealed:
             return
         self.revealed = True
-        self.query_one(".hint").remove()
-        points = "\n".join(f"- {p.text}{' · *critical*' if p.critical else ''}" for p in self.card.key_points)
+        self.query(".hint").remove()
+        points = "\n".join(f"- {p.text}{CRITICAL if p.critical else ''}" for p in self.card.key_points)
         parts = [
             above,
             self.card.answer,
