@@ -83,13 +83,18 @@ def pace(told: Progress, passed: float) -> str:
     return " · ".join(words)
 
 
-def verdict(seen: Witnesses, recording: str) -> list[str]:
-    """Below the numbers, paragraph by paragraph: the verdict first, then how near the prediction was, what
-    was recorded, the formula with its numbers, what this device cannot show. Plain text, not Markdown: a
-    star between two numbers is a star.
+def verdict(seen: Witnesses) -> tuple[str, str]:
+    """Who was right, for above the numbers: the verdict on the claim, then on the prediction."""
+    return seen.verdict, seen.comparison
+
+
+def remarks(seen: Witnesses, recording: str) -> str:
+    """Below the numbers: what was recorded, the formula with its numbers, what this device cannot show.
+
+    Plain text, not Markdown: a star between two numbers is a star.
     """
     filled_in = f"By the formula: {seen.derivation}" if seen.derivation else ""
-    return [said for said in (seen.verdict, seen.comparison, recording, filled_in, seen.limits) if said]
+    return "\n\n".join(filter(None, (recording, filled_in, seen.limits)))
 
 
 def recorded_line(demo: str, recording: Recording) -> str:

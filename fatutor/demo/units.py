@@ -179,6 +179,8 @@ def _steps(unit: str) -> tuple[Sequence[tuple[str, float]], float, str]:
 
 def _digits(value: float, reference: float) -> str:
     """To three digits of the reference; whole numbers of the same size keep all of theirs."""
+    if not value:
+        return "0"
     size = math.floor(math.log10(abs(reference))) if reference else 0
     if not -4 < size < 15:
         mantissa, power = f"{value:.2e}".split("e")

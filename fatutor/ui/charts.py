@@ -28,7 +28,7 @@ def table(seen: Witnesses, width: int) -> str:
     lines = [HEADS, *rows]
     widths = [max(cell_len(line[i]) for line in lines) for i in range(6)]
     if sum(widths[:5]) + 10 > width:
-        return "\n".join(_stacked(rows))
+        return "\n".join(_stacked(rows, width))
     roomy = sum(widths) + 12 <= width
     return "\n".join(
         "  ".join(
@@ -43,11 +43,14 @@ def table(seen: Witnesses, width: int) -> str:
     )
 
 
-def _stacked(rows: Sequence[tuple[str, str, str, str, str, str]]) -> list[str]:
+def _stacked(rows: Sequence[tuple[str, str, str, str, str, str]], width: int) -> list[str]:
+    """Two lines a row, or a line for each number where two do not do."""
     lines: list[str] = []
     for name, *values, mark, _ in rows:
         lines.append(f"{name}  {mark}".rstrip())
-        lines += [f"  {head:<9}{value}" for head, value in zip(HEADS[1:4], values, strict=True) if value]
+        said = [f"{head} {value}" for head, value in zip(HEADS[1:4], values, strict=True) if value]
+        together = "  " + " · ".join(said)
+        lines += [together] if cell_len(together) <= width else [f"  {one}" for one in said]
     return lines
 
 
@@ -73,12 +76,12 @@ class Scale:
 def scale(charted: Sequence[Series]) -> Scale:
     """Logarithmic where a law shows: positive values over at least a factor of 8, x over at least 4.
 
-    Its origin is the power of ten below the smallest value, so that every bar has a length.
+    Its origin is a power of ten at half the smallest value or below, so that every bar has a length.
     """
     x = [value for one in charted for value in one.x]
     y = [value for one in charted for value in one.y]
     if min(x + y) > 0 and max(x) / min(x) >= 4 and max(y) / min(y) >= 8:
-        return Scale(max(y), 10.0 ** (math.ceil(math.log10(min(y))) - 1))
+        return Scale(max(y), 10.0 ** math.floor(math.log10(min(y) / 2)))
     return Scale(max(y) if max(y) > 0 else 1.0)
 
 

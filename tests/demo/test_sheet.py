@@ -95,9 +95,8 @@ def test_progress_with_rate_and_time_left(told, passed, expected) -> None:
 def test_the_verdict_with_what_was_recorded_beside_it() -> None:
     evidence = Evidence().after(Result("confirmed", "tiled", 4, 4, "B", "equal", "2*2*2", "counted"))
     seen = witnesses(evidence, Prediction("4", value=4))
-    assert sheet.verdict(seen, "Recorded on it.") == [
-        "✓ confirmed: equal",
-        "You said 4 B: exactly right.",
+    assert sheet.verdict(seen) == ("✓ confirmed: equal", "You said 4 B: exactly right.")
+    assert sheet.remarks(seen, "Recorded on it.").split("\n\n") == [
         "Recorded on it.",
         "By the formula: 2*2*2",
         "counted",

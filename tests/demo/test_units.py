@@ -156,6 +156,7 @@ def test_one_chart_has_one_prefix():
     assert human(120, "B", like=4784128) == "120 B"
     assert human(1.62e-7, "", like=0.5) == "1.62e-7"
     assert human(0, "B", like=4784128) == "0 MB"
+    assert human(0, "", like=2.8e-4) == "0"
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from fatutor.demo.events import Series
-from fatutor.demo.evidence import Bar
-from fatutor.ui.charts import MOST_POINTS, bars, curves, length, scale
+from fatutor.demo.evidence import Bar, Witness, Witnesses
+from fatutor.ui.charts import MOST_POINTS, bars, curves, length, scale, table
 
 QUADRATIC = Series("scores", (128, 256, 512), (32768, 131072, 524288), "N", "B")
 
@@ -87,3 +87,23 @@ def test_a_bar_is_as_long_as_its_share(share, room) -> None:
     drawn = length(share, room)
     assert cell_len(drawn) <= room
     assert abs(cell_len(drawn) - share * room) <= 1 or cell_len(drawn) == 1
+
+
+def test_a_table_without_room_for_columns_takes_two_lines_a_row() -> None:
+    rows = (
+        Witness("tiled", "500 kB", "1 181 696 B", "1 181 696 B", "✓ equal", "a note"),
+        Witness("a name that leaves no room for columns at all", "", "", "2 B"),
+    )
+    seen = Witnesses("", rows, (), (), "", "", "", "")
+    assert table(seen, 70).split("\n") == [
+        "tiled  ✓ equal",
+        "  you said 500 kB · formula 1 181 696 B · machine 1 181 696 B",
+        "a name that leaves no room for columns at all",
+        "  machine 2 B",
+    ]
+    assert table(seen, 40).split("\n")[1:4] == [
+        "  you said 500 kB",
+        "  formula 1 181 696 B",
+        "  machine 1 181 696 B",
+    ]
+    assert "a note" not in table(seen, 105) and "a note" in table(seen, 120)

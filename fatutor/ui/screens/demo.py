@@ -87,9 +87,10 @@ class DemoScreen(BaseScreen):
             yield Static(id="origin", markup=False)
             yield Prose(id="question")
             yield Static(id="progress", markup=False)
+            yield Static(id="verdict", markup=False)
             yield Static(id="witnesses", markup=False)
             yield Static(id="bars", markup=False)
-            yield Static(id="verdict", markup=False)
+            yield Static(id="remarks", markup=False)
             yield Static(id="sizes", markup=False)
             yield Static(id="curves", markup=False)
             yield Static(id="log", markup=False)
@@ -205,7 +206,7 @@ class DemoScreen(BaseScreen):
         """The table as far as the run has come; chart and verdict once it is over."""
         over, width = self.stage is Stage.VERDICT, max(20, self.size.width - 4)
         setting = f"{self.sizes()} · {self.source.label}".removeprefix(" · ")
-        for name in ("#witnesses", "#bars", "#curves", "#verdict"):
+        for name in ("#verdict", "#witnesses", "#bars", "#remarks", "#curves"):
             self.query_one(name).display = False
         if self.prediction is not None and self.stage is not Stage.PREDICT:
             seen = witnesses(self.evidence, self.prediction, self.whereabouts())
@@ -213,15 +214,16 @@ class DemoScreen(BaseScreen):
             if over:
                 self._show("#bars", bars(seen.bars, min(width, 72)))
                 self._show("#curves", curves(seen.series, min(width, 72)))
-                self.draw_verdict(sheet.verdict(seen, self.recorded_line()))
+                self.draw_verdict(*sheet.verdict(seen))
+                self._show("#remarks", sheet.remarks(seen, self.recorded_line()))
             setting = seen.setting or setting
         self.query_one("#head", Heading).show(self.demo.name, setting)
 
-    def draw_verdict(self, paragraphs: Sequence[str]) -> None:
-        first, *others = paragraphs
+    def draw_verdict(self, claim: str, prediction: str) -> None:
+        lines = [Content.styled(claim, "bold"), *([Content(prediction)] if prediction else [])]
         static = self.query_one("#verdict", Static)
         static.display = True
-        static.update(Content("\n\n").join([Content.styled(first, "bold"), *map(Content, others)]))
+        static.update(Content("\n").join(lines))
 
     def _show(self, name: str, text: str) -> None:
         """Text into a Static, which takes no room where there is none."""
