@@ -106,4 +106,4 @@ def test_a_table_without_room_for_columns_takes_two_lines_a_row() -> None:
         "  formula 1 181 696 B",
         "  machine 1 181 696 B",
     ]
-    assert "a note" not in table(seen, 105) and "a note" in table(seen, 120)
+    assert "a note" not in table(seen, 95) and "a note" in table(seen, 105)
