@@ -253,12 +253,14 @@ class Desk:
         return places(demo, self.launcher, self.gpu, map(self.remote, self.settings.remotes))
 
     def sources(self, demo: Demo) -> tuple[Source, ...]:
-        """The places, then the latest recorded run; at least one place, whose run says what is missing."""
+        """The places, then the run recorded on a GPU; at least one place, whose run says what is missing."""
         from fatutor.demo.places import Place
 
+        found: list[Source] = [*self.places(demo)]
         recording = self.recording(demo.name)
-        found = (*self.places(demo), *([recording] if recording else []))
-        return found or (Place("here", self.launcher),)
+        if recording is not None and recording.on_gpu(demo.name):
+            found.append(recording)
+        return tuple(found) or (Place("here", self.launcher),)
 
     def recording(self, demo: str) -> Recording | None:
         """The latest recorded run of it."""

@@ -27,17 +27,25 @@ class Recording:
     def label(self) -> str:
         return f"recorded on {self.device}"
 
-    @property
-    def origin(self) -> str:
+    def origin(self, demo: str) -> str:
         """Where and when, in one line, so that nobody takes it for a run of today."""
         names = (f"{name} {version}" for name, version in self.versions.items())
-        parts = (f"recorded on {self.device}", self.date, f"driver {self.driver}" * bool(self.driver), *names)
+        where = self.label if self.on_gpu(demo) else f"recorded on the CPU of a machine with {self.device}"
+        parts = (where, self.date, f"driver {self.driver}" * bool(self.driver), *names)
         return " · ".join(filter(None, parts))
+
+    def on_gpu(self, demo: str) -> bool:
+        """Whether its GPU had a part in it; a count by the interpreter is the same anywhere."""
+        started = self._start(demo)
+        return started is not None and started.device == "cuda"
 
     def params(self, demo: str) -> Mapping[str, object]:
         """The sizes that the demo was recorded with."""
-        started = next((event for event in self.demos.get(demo, ()) if isinstance(event, Started)), None)
+        started = self._start(demo)
         return started.params if started else {}
+
+    def _start(self, demo: str) -> Started | None:
+        return next((event for event in self.demos.get(demo, ()) if isinstance(event, Started)), None)
 
 
 def recordings(folder: Path) -> tuple[Recording, ...]:

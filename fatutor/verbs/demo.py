@@ -55,8 +55,8 @@ def _run(desk: Desk, asked: Demo, place: Place, params: dict[str, object], *, as
         if not as_events:
             raise FatutorError(outcome.what, outcome.way_out)
         return 1
-    recording = None if as_events else desk.recording(asked.name)
-    if recording:
+    recording = desk.recording(asked.name)
+    if recording and recording.on_gpu(asked.name) and not as_events:
         print(sheet.recorded_line(asked.name, recording))
     return 0
 
@@ -76,10 +76,10 @@ def _recorded(desk: Desk, name: str, *, as_events: bool) -> int:
         raise FatutorError(f"no run of {name} is recorded", f"fatutor demo {name} runs it")
     table = Table(f", {recording.date}, recorded")
     if not as_events:
-        print(recording.origin)
+        print(recording.origin(name))
     for event in recording.demos[name]:
         if as_events:
-            print_json(event, recorded=recording.origin)
+            print_json(event, recorded=recording.origin(name))
         else:
             table(event)
     return 0

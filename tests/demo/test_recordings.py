@@ -40,7 +40,8 @@ def put(folder: Path, name: str, **changes: object) -> Path:
 
 def test_one_says_where_when_and_with_what(tmp_path) -> None:
     recording = read_recording(put(tmp_path, "h200.json"))
-    assert recording.origin == (
+    assert recording.on_gpu("bytes-moved")
+    assert recording.origin("bytes-moved") == (
         "recorded on NVIDIA H200 · 2026-11-30 · driver 570.1 · torch 2.9.1 · triton 3.7.1"
     )
     assert recording.label == "recorded on NVIDIA H200"
@@ -53,6 +54,16 @@ def test_a_demo_that_came_to_no_result_is_not_recorded(tmp_path) -> None:
     assert recorded("failed", kept) is None
     assert recorded("unheard-of", kept) is None
     assert recorded("bytes-moved", kept) is kept[0]
+
+
+def test_a_count_by_the_interpreter_is_not_passed_off_as_one_of_the_gpu(tmp_path) -> None:
+    counted = [START | {"device": "interpreter"}, RESULT]
+    recording = read_recording(put(tmp_path, "h200.json", demos={"bytes-moved": counted}))
+    assert not recording.on_gpu("bytes-moved")
+    assert recording.origin("bytes-moved").startswith(
+        "recorded on the CPU of a machine with NVIDIA H200 · 2026-11-30"
+    )
+    assert not recording.on_gpu("unheard-of")
 
 
 def test_the_newest_comes_first_and_a_broken_one_takes_nothing_away(tmp_path) -> None:

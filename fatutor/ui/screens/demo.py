@@ -194,7 +194,9 @@ class DemoScreen(BaseScreen):
         self.query_one("#ask").display = predicting
         self.query_one("#how", Static).update(sheet.asking(self.demo, self.source, self._said))
         self.query_one("#question").display = not over
-        self._show("#origin", self.source.origin if isinstance(self.source, Recording) else "")
+        self._show(
+            "#origin", self.source.origin(self.demo.name) if isinstance(self.source, Recording) else ""
+        )
         changeable = self.stage is not Stage.RUN and not recorded
         self._show("#sizes", sheet.sizes(self.demo, self.params, self.marked) if changeable else "")
         self._show("#progress", self.progress_line() if self.stage is Stage.RUN else "")
