@@ -11,10 +11,18 @@ from fatutor.study.proposal import propose
 def card(*points: bool) -> Card:
     """A card whose key points are critical where True."""
     return Card(
-        id="c", base="c", kind=Kind.INTERVIEW, title="", prompt="", answer="", place=Place("d.md", 1),
-        deck="d", digest="", key_points=tuple(KeyPoint(f"p{i}", critical) for i, critical in enumerate(points)),
+        id="c",
+        base="c",
+        kind=Kind.INTERVIEW,
+        title="",
+        prompt="",
+        answer="",
+        place=Place("d.md", 1),
+        deck="d",
+        digest="",
+        key_points=tuple(KeyPoint(f"p{i}", critical) for i, critical in enumerate(points)),
         target_seconds=60,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(
