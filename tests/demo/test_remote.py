@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -117,3 +118,18 @@ def test_a_far_side_that_drops_says_its_last_words(far, collect) -> None:
 def test_another_version_of_the_wire_is_named(far, collect) -> None:
     events, _ = collect(far("other-version"))
     assert events[-1].what == "the kernels on box speak another version of the wire"
+
+
+@pytest.mark.skipif(shutil.which("setsid") is None, reason="no setsid here")
+def test_words_go_through_a_shell_on_the_way_and_the_end_of_input_ends_what_no_signal_reaches(
+    tmp_path, assert_gone
+) -> None:
+    # As ssh does it: all words joined by spaces, for a shell in a session of its own.
+    ssh = tmp_path / "ssh"
+    ssh.write_text('#!/bin/sh\nshift\nexec setsid --wait sh -c "$*"\n', encoding="utf-8")
+    ssh.chmod(0o755)
+    there = f"cd {tmp_path} && exec {sys.executable} {far_side.__file__} . waits"
+    findings = check(remote("box", [str(ssh), "box", there]), DEMO)
+    assert [found.what for found in findings if found.fine] == ["kernels", "run", "GPU"]
+    assert (tmp_path / "asked").read_text() == "run bytes-moved --device auto --json"
+    assert_gone()
