@@ -1,4 +1,4 @@
-"""How many bytes does each implementation ask memory for? counted.Counted, not estimated."""
+"""How many bytes does each implementation ask memory for? Counted, not estimated."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
         why=f"the count differs from the formula for {', '.join(wrong)}" if wrong else why,
         derivation=f"Q and O once: 2·{n}·{HEAD_DIM}·{ITEMSIZE} = {once:,}. K and V for each of {tiles} "
         f"tiles: {tiles}·{once:,} = {tiles * once:,}. Logsumexp: 4·{n} = {4 * n:,}. Together {tiled:,}.",
-        limits="counted.Counted by the interpreter, on any machine: what the kernel asks for. How much of it "
+        limits="Counted by the interpreter, on any machine: what the kernel asks for. How much of it "
         "reaches DRAM depends on a GPU's caches, and only that GPU's counters can tell.",
     )
 

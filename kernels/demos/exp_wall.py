@@ -93,7 +93,7 @@ def _counted(d: int) -> Iterator[Event]:
         derivation=f"{exps:,} / {EXP2_A_CLOCK} = {exps // EXP2_A_CLOCK:,} clocks of exponentials, 4·{N}²·{d} "
         f"/ {HOPPER} = {4 * N * N * d // HOPPER:,} clocks of products: {_share(d):.4g} %, 64 / {d} and the "
         "rescaling.",
-        limits="counted.Counted by the interpreter on any machine; the rates are Hopper's by its documents, "
+        limits="Counted by the interpreter on any machine; the rates are Hopper's by its documents, "
         "and no time is measured. Other work on scores (scaling, maxima, sums) comes on top.",
     )
 
