@@ -93,8 +93,10 @@ def test_drafts_that_cannot_be_kept_stop_nobody(tmp_path) -> None:
 def test_a_beat_opens_where_it_was_left(desk, sit) -> None:
     async def scene(seat) -> None:
         await seat.press("l", "enter")
-        while not seat.shows("The inside answer."):
-            await seat.press("space")
+        for _ in range(20):
+            if not seat.shows("The inside answer."):
+                await seat.press("space")
+        seat.expect("The inside answer.")
         await seat.press("end", "up", "up")
         before = seat.frame
         await seat.press("q", "enter")
