@@ -211,7 +211,7 @@ class Desk:
             if matches:
                 names = ", ".join(deck.name for deck in matches)
                 raise FatutorError(f"{name!r} may be any of several decks", f"name one of them: {names}")
-        there = ", ".join(deck.name for deck in self.library.decks[:12]) or "none"
+        there = ", ".join(deck.name.rpartition("/")[2] for deck in self.library.decks if deck.cards) or "none"
         raise FatutorError(f"there is no deck {name!r}", f"decks here: {there}")
 
     # -- demos --------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from fatutor.desk import Desk
+from fatutor.errors import FatutorError
 from fatutor.plain import PlainDrill
 
 
@@ -102,3 +103,8 @@ def test_the_letters_work_at_the_points_too(ridge_only: Desk) -> None:
     assert kinds == ["flag", "review", "undo"]
     assert shown.count("What is the ridge of an A100?") == 3
     assert shown.endswith("0 cards graded.\n1 more for today; start again to go on.\n")
+
+
+def test_a_deck_that_is_not_there_is_told_with_those_that_are(desk: Desk) -> None:
+    with pytest.raises(FatutorError, match=r"there is no deck 'x'; decks here: plain, 01, 02$"):
+        desk.deck_named("x")
