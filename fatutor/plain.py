@@ -15,7 +15,7 @@ from fatutor.study.summary import summarise
 from fatutor.text.page import layout
 
 WIDTH = 76
-HELP = "u undo, s suspend, b bury, f flag, t terms, q leave"
+HELP = "u undo, s suspend, b bury, f flag, h hint, t terms, q leave"
 
 ASK = {
     AnswerForm.ALOUD: "Answer out loud, then press enter",
@@ -172,6 +172,10 @@ class PlainDrill:
                     self._line("Put off until tomorrow.")
                 case "f":
                     self._line("Flagged." if drill.flag() else "Flag cleared.")
+                case "h":
+                    self._page(
+                        drill.turn.card.hint if drill.turn and drill.turn.card.hint else "No hint here."
+                    )
                 case "t":
                     self._terms(drill)
                 case _:

@@ -51,7 +51,7 @@ def test_reveal_tick_and_grade(ridge_only: Desk) -> None:
 
 def test_a_wrong_key_is_told_and_asked_again(ridge_only: Desk) -> None:
     shown = drill(ridge_only, "\n\n7\nx\n4\n")
-    assert shown.count("! type 1 to 4; or u undo, s suspend, b bury, f flag, t terms, q leave") == 2
+    assert shown.count("! type 1 to 4; or u undo, s suspend, b bury, f flag, h hint, t terms, q leave") == 2
     assert next(ridge_only.store.entries()).quality == 5
 
 

@@ -47,6 +47,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("drill", "d", "d", "drill", "drill what is due, and what is new", _on(TODAY)),
     Action("learn", "l", "l", "learn", "the modules: beats, outcomes and where you stand", _on(TODAY)),
     Action("reveal", "space", "space", "answered", "you have answered out loud: show the answer", _on(DRILL)),
+    Action(
+        "to_points", "space", "space", "key points", "go to the key points, or back to the answer", _on(DRILL)
+    ),
+    Action("hint", "h", "h", "hint", "show the card's hint", _on(DRILL)),
     Action("onward", "space", "space", "on", "reveal the prompt in view, or turn the page", _on(BEAT)),
     Action("write", "a", "a", "answer", "write your answer", _on(BEAT, DRILL, DEMO)),
     Action("commit", "ctrl+j", "ctrl+j", "commit", "commit what you typed", _on(BEAT, DRILL, DEMO)),

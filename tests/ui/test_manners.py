@@ -113,3 +113,47 @@ def test_today_says_how_many_cards_a_deck_has(desk, sit) -> None:
         ]
 
     sit(desk, scene)
+
+
+def test_space_goes_to_the_key_points_and_back(make_desk, decks, sit) -> None:
+    deck = decks / "plain.md"
+    long = "\n\n".join(f"Paragraph {n}." for n in range(30))
+    deck.write_text(
+        deck.read_text("utf-8").replace("It is 156 FLOP/B.", f"It is 156 FLOP/B.\n\n{long}"), "utf-8"
+    )
+
+    async def scene(seat) -> None:
+        await seat.press("enter")
+        while seat.app.screen.drill.turn.card.id != "ridge":
+            seat.app.set_focus(None)
+            await seat.press("b")
+        await seat.press("space")
+        seat.expect("It is 156 FLOP/B.", "space key points")
+        assert not seat.shows("What did you say?")
+        await seat.press("space")
+        seat.expect("What did you say?", "[ ] 3")
+        await seat.press("space")
+        seat.expect("It is 156 FLOP/B.")
+
+    sit(make_desk(), scene)
+
+
+def test_a_hint_is_shown_when_it_is_asked_for(make_desk, decks, sit) -> None:
+    deck = decks / "plain.md"
+    text = deck.read_text("utf-8").replace(
+        "### Answer\nIt is 156", "### Hint\nTwo peaks.\n\n### Answer\nIt is 156"
+    )
+    deck.write_text(text, "utf-8")
+
+    async def scene(seat) -> None:
+        await seat.press("enter")
+        while seat.app.screen.drill.turn.card.id != "ridge":
+            assert not seat.shows("h hint")
+            seat.app.set_focus(None)
+            await seat.press("b")
+        seat.expect("h hint")
+        assert not seat.shows("Two peaks.")
+        await seat.press("h")
+        seat.expect("Two peaks.")
+
+    sit(make_desk(), scene)

@@ -171,6 +171,10 @@ class DrillScreen(BaseScreen):
         match method:
             case "reveal":
                 return not revealed and form is AnswerForm.ALOUD
+            case "to_points":
+                return revealed and bool(turn.card.key_points)
+            case "hint":
+                return not revealed and bool(turn.card.hint)
             case "commit":
                 return not revealed and form in (AnswerForm.TEXT, AnswerForm.NUMBER)
             case "write":
@@ -189,6 +193,16 @@ class DrillScreen(BaseScreen):
 
     def action_reveal(self) -> None:
         self.commit("")
+
+    def action_to_points(self) -> None:
+        """A long answer pushes the checklist below the fold: one key goes there, and back."""
+        said, reply = self.query_one("#said"), self.query_one("#reply")
+        above = said.region.y > self.scroller.region.y
+        target = said if above and self.scroller.scroll_offset.y < self.scroller.max_scroll_y else reply
+        target.scroll_visible(top=True, animate=False)
+
+    def action_hint(self) -> None:
+        self.say(self.turn.card.hint)
 
     def action_write(self) -> None:
         form = self.turn.card.response.form
