@@ -21,6 +21,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             # In an ASCII locale an escape is better than an end; `fatutor doctor` says how to mend it.
             stream.reconfigure(errors="backslashreplace")
     arguments = parser().parse_args(argv)
+    arguments.db = getattr(arguments, "db_after", None) or arguments.db
+    arguments.decks = [*arguments.decks, *getattr(arguments, "decks_after", [])]
     # A start makes a hundred thousand values that stay; looking for garbage among them costs 60 ms.
     gc.set_threshold(200_000, 20, 20)
     try:
@@ -58,26 +60,25 @@ def parser() -> argparse.ArgumentParser:
         description="Interview prep in the terminal: answer out loud, reveal, grade; kernels confirm it.",
     )
     top.add_argument("--version", action="version", version=f"fatutor {__version__}")
-    top.add_argument("--db", metavar="URL", help="the database: a path or an SQLAlchemy URL")
-    top.add_argument(
-        "--decks", metavar="PATH", action="append", type=Path, help="more decks: a file or folder"
-    )
+    _add_where(top, db="db", decks="decks")
+    anywhere = argparse.ArgumentParser(add_help=False)
+    _add_where(anywhere, db="db_after", decks="decks_after")
     top.set_defaults(verb=_app, open_on="today", plain=False, deck=[])
     verbs = top.add_subparsers(title="verbs", metavar="VERB")
 
-    learn = verbs.add_parser("learn", help="open the app on the beats")
+    learn = verbs.add_parser("learn", help="open the app on the beats", parents=[anywhere])
     learn.set_defaults(verb=_app, open_on="learn", plain=False, deck=[])
 
-    drill = verbs.add_parser("drill", help="open the app on today's cards")
+    drill = verbs.add_parser("drill", help="open the app on today's cards", parents=[anywhere])
     drill.add_argument("deck", nargs="*", metavar="DECK", help="only these decks, by name")
     drill.add_argument("--plain", action="store_true", help="plain lines instead of a screen")
     drill.set_defaults(verb=_app, open_on="drill")
 
-    due = verbs.add_parser("due", help="what is due today")
+    due = verbs.add_parser("due", help="what is due today", parents=[anywhere])
     due.add_argument("--json", action="store_true", help="one JSON document")
     due.set_defaults(verb=_due)
 
-    check = verbs.add_parser("check", help="prove decks: structure, ids and every number")
+    check = verbs.add_parser("check", help="prove decks: structure, ids and every number", parents=[anywhere])
     check.add_argument(
         "path", nargs="*", type=Path, metavar="PATH", help="files or folders; all decks if none"
     )
@@ -88,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("--json", action="store_true", help="one JSON document")
     check.set_defaults(verb=_check)
 
-    demo = verbs.add_parser("demo", help="run a kernel demo")
+    demo = verbs.add_parser("demo", help="run a kernel demo", parents=[anywhere])
     demo.add_argument("name", nargs="?", metavar="NAME", help="which; without a name they are listed")
     demo.add_argument("--param", action="append", default=[], metavar="KEY=VALUE", help="another size, say")
     demo.add_argument(
@@ -102,11 +103,22 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument("--json", action="store_true", help="events, one JSON object a line; else a document")
     demo.set_defaults(verb=_demo)
 
-    doctor = verbs.add_parser("doctor", help="what this machine has, and whether the log is whole")
+    doctor = verbs.add_parser(
+        "doctor", help="what this machine has, and whether the log is whole", parents=[anywhere]
+    )
     doctor.add_argument("--json", action="store_true", help="one JSON document")
     doctor.add_argument("--rebuild", action="store_true", help="rebuild the card states from the log")
     doctor.set_defaults(verb=_doctor)
     return top
+
+
+def _add_where(parser: argparse.ArgumentParser, *, db: str, decks: str) -> None:
+    """The two options that stand before or after the verb; a subparser would overwrite a shared name."""
+    parser.add_argument("--db", dest=db, metavar="URL", help="the database: a path or an SQLAlchemy URL")
+    more = "more decks: a file or folder"
+    parser.add_argument(
+        "--decks", dest=decks, metavar="PATH", action="append", type=Path, default=[], help=more
+    )
 
 
 def _app(arguments: argparse.Namespace) -> int:
