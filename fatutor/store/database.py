@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from time import monotonic, sleep
 
 from sqlalchemy import Connection, Engine, event, func, insert, inspect
 from sqlalchemy.engine import URL, make_url
@@ -109,8 +110,23 @@ def _engine(location: Location) -> Engine:
 
 def _prepare(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # transactions begin in `_begin`, not where the driver sees fit
-    for pragma in ("foreign_keys = ON", "synchronous = FULL", "journal_mode = WAL"):
+    for pragma in ("foreign_keys = ON", "synchronous = FULL"):
         connection.execute(f"PRAGMA {pragma}")
+    _keep_a_write_ahead_log(connection)
+
+
+def _keep_a_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Changing the journal of a new file takes a lock for which SQLite does not always wait."""
+    patience = monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # the low byte is the kind
+            if not busy or monotonic() > patience:
+                raise
+        sleep(0.01)
 
 
 def _begin(connection: Connection) -> None:
