@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,3 +49,10 @@ class Shape:
 @pytest.fixture(scope="session")
 def shape() -> type[Shape]:
     return Shape
+
+
+@pytest.fixture(autouse=True)
+def interpret_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Choosing a GPU takes TRITON_INTERPRET out of the environment for good; the next test wants it back."""
+    if "TRITON_INTERPRET" in os.environ:
+        monkeypatch.setenv("TRITON_INTERPRET", os.environ["TRITON_INTERPRET"])
