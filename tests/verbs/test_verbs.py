@@ -118,7 +118,8 @@ def test_a_demo_ends_in_a_result_that_equals_its_formula(fatutor) -> None:
 def test_decks_and_database_are_taken_before_and_after_the_verb(fatutor, decks, home) -> None:
     more = decks.parent / "more"
     more.mkdir()
-    (more / "extra.md").write_text((decks / "plain.md").read_text("utf-8").replace("id=", "id=extra-"), "utf-8")
+    text = (decks / "plain.md").read_text("utf-8").replace("id=", "id=extra-")
+    (more / "extra.md").write_text(text, "utf-8")
     due = json.loads(fatutor("due", "--json", "--decks", str(more), "--db", str(home / "other.db")).stdout)
     assert {"plain", "extra"} <= {deck["deck"] for deck in due["decks"]}
     fatutor("drill", "plain", "--db", str(home / "other.db"), typed="s\nq\n")
