@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from fatutor.deck import front_matter, glossary
+from fatutor.deck import glossary
 from fatutor.deck import hardware as hardware_table
 from fatutor.deck.cache import Cache
 from fatutor.deck.files import DeckFile, find, read_text
 from fatutor.deck.glossary import Glossary
 from fatutor.deck.hardware import Hardware
 from fatutor.deck.model import Card, Deck, Fault, Place
-from fatutor.deck.parse import parse
 from fatutor.text.clean import clean_line
 
 
@@ -107,6 +106,10 @@ def assemble(decks: Sequence[Deck], faults: Iterable[Fault] = ()) -> Library:
 
 def _read(file: DeckFile, hardware: Hardware, faults: list[Fault]) -> Deck | None:
     """The deck in a file, or None where it holds none; a README need not say why."""
+    # Where every deck is in the cache nothing is parsed, and a start need not load what parses.
+    from fatutor.deck import front_matter
+    from fatutor.deck.parse import parse
+
     text = read_text(file.path)
     if isinstance(text, Fault):
         faults.append(text)
