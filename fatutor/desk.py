@@ -34,6 +34,7 @@ from fatutor.study.ports import Time
 if TYPE_CHECKING:
     from fatutor.deck.hardware import Hardware
     from fatutor.demo.catalogue import Demo
+    from fatutor.demo.events import Result
     from fatutor.demo.launcher import Launcher
     from fatutor.demo.places import Place, Source
     from fatutor.demo.recordings import Recording
@@ -267,6 +268,12 @@ class Desk:
         from fatutor.demo.recordings import recorded
 
         return recorded(demo, self._recordings)
+
+    def counted(self, result: Result) -> Recording | None:
+        """The latest recording with hardware counters for what this result is about."""
+        from fatutor.demo.recordings import counted
+
+        return counted(result.calls, self._recordings)
 
     @cached_property
     def _recordings(self) -> tuple[Recording, ...]:

@@ -66,12 +66,25 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """One call of attention, as `measure.once` takes it, so that counters read elsewhere can be looked up."""
+
+    name: str
+    impl: str
+    n: int
+    d: int
+    heads: int
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """How the claim fared, in the one quantity that the question asked for.
 
     `derivation` is the formula with its numbers filled in, `limits` what this device cannot show, `spread`
     half the width of the measurement where it has one, `answer` the right choice where the question offered
-    some. `seconds` is the wall time of the run, filled in by whoever ran the demo.
+    some. `calls` are the calls of attention whose traffic the claim is about. `seconds` is the wall time of
+    the run, filled in by whoever ran the demo.
     """
 
     event: ClassVar[str] = "result"
@@ -85,6 +98,7 @@ class Result:
     limits: str
     spread: Number = None
     answer: str | None = None
+    calls: Sequence[Call] = ()
     seconds: float = 0.0
 
 

@@ -81,6 +81,15 @@ def choice() -> None:
     result(unit="", formula=None, measured=None, answer="the second")
 
 
+def calls() -> None:
+    """A result that says which calls of attention it is about."""
+    start("interpreter")
+    rows()
+    result(
+        calls=[{"name": "tiled", "impl": "flash", "n": 512, "d": 64, "heads": 1, "dtype": "float16"}],
+    )
+
+
 def error(what: str, way_out: str) -> None:
     say("progress", done=0, total=1, note="loading torch")
     say("error", what=what, way_out=way_out)
@@ -177,6 +186,7 @@ def old_python() -> None:
 MODES: dict[str, Callable[[], None]] = {
     "good": good,
     "interpreter": lambda: good("interpreter"),
+    "calls": calls,
     "choice": choice,
     "no-torch": lambda: error("bytes-moved needs torch, not installed here", "pip install 'fatutor[demos]'"),
     "no-triton": lambda: error("bytes-moved needs triton, not installed here", "use a Linux machine"),

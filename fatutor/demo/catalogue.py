@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from fatutor.deck.model import AnswerForm
-from fatutor.demo.events import Fields, Scalar, WireError, scalar
+from fatutor.demo.events import Fields, Scalar, WireError, member, scalar
 from fatutor.demo.launcher import Launcher, local
 from fatutor.errors import FatutorError
 from fatutor.text.clean import clean_line
@@ -90,7 +90,7 @@ def read_catalogue(printed: bytes) -> tuple[Demo, ...]:
     demos: list[Demo] = []
     for place, said in enumerate(cast("list[object]", listed), 1):
         try:
-            demos.append(_demo(_object(said)))
+            demos.append(_demo(member(said)))
         except WireError as error:
             raise _unlisted(f"entry {place}: {error}") from error
     names = [demo.name for demo in demos]
@@ -115,7 +115,7 @@ def _demo(fields: Fields) -> Demo:
         choices=choices,
         needs=tuple(str(scalar("needs", need)) for need in fields.items("needs", ())),
         devices=tuple(str(scalar("devices", device)) for device in fields.items("devices", ())),
-        params=tuple(_param(name, _object(said)) for name, said in fields.members("params").items()),
+        params=tuple(_param(name, member(said)) for name, said in fields.members("params").items()),
         seconds=fields.maybe_number("seconds") or 0.0,
         explain=fields.text("explain"),
     )
@@ -128,12 +128,6 @@ def _param(name: str, fields: Fields) -> Param:
         values=tuple(scalar("values", value) for value in fields.items("values", ())),
         help=fields.line("help"),
     )
-
-
-def _object(said: object) -> Fields:
-    if not isinstance(said, dict):
-        raise WireError("not an object")
-    return Fields(cast("Mapping[str, object]", said))
 
 
 def _unlisted(why: str) -> FatutorError:

@@ -71,8 +71,26 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """One call of attention: which implementation, and the shape. `dtype` is "float16" or another.
+
+    `name` is what people call it there; calls that do the same are equal under any name.
+    """
+
+    name: str = field(compare=False)
+    impl: str
+    n: int
+    d: int
+    heads: int
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
-    """The verdict on the claim. `formula` and `measured` are in `unit`; `answer` is the right choice."""
+    """The verdict on the claim. `formula` and `measured` are in `unit`; `answer` is the right choice.
+
+    `calls` are what the claim is about, so that a GPU's counters for the same calls can stand beside it.
+    """
 
     verdict: Verdict
     quantity: str = ""
@@ -84,6 +102,7 @@ class Result:
     limits: str = ""
     spread: float | None = None
     answer: str = ""
+    calls: tuple[Call, ...] = ()
     seconds: float = 0.0
 
 
@@ -160,6 +179,12 @@ class Fields:
         value = self.said.get(name)
         return None if value is None else _finite(name, value)
 
+    def count(self, name: str) -> int:
+        """A whole number that is not negative, and must be there."""
+        if (number := self.number(name)) < 0 or not number.is_integer():
+            raise WireError(f"{name} is not a count")
+        return int(number)
+
     def numbers(self, name: str) -> tuple[float, ...]:
         return tuple(_finite(name, value) for value in self.items(name))
 
@@ -203,6 +228,20 @@ def scalar(name: str, value: object) -> Scalar:
         return value
     number = _finite(name, value)
     return value if isinstance(value, int) else number
+
+
+def member(said: object) -> Fields:
+    """The fields of an object within a list or an object; WireError for anything else."""
+    if not isinstance(said, dict):
+        raise WireError("not an object")
+    return Fields(cast("Mapping[str, object]", said))
+
+
+def call(fields: Fields) -> Call:
+    """The call that an object tells of, among other things perhaps; without a name it goes by its `impl`."""
+    impl = fields.word("impl")
+    n, d, heads = (fields.count(name) for name in ("n", "d", "heads"))
+    return Call(fields.line("name") or impl, impl, n, d, heads, fields.word("dtype"))
 
 
 def _finite(name: str, value: object) -> float:
@@ -280,6 +319,7 @@ def _result(fields: Fields) -> Result:
         limits=fields.text("limits"),
         spread=fields.maybe_number("spread"),
         answer=fields.line("answer"),
+        calls=tuple(call(member(said)) for said in fields.items("calls", ())),
         seconds=fields.maybe_number("seconds") or 0.0,
     )
 

@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from fatutor.demo.events import Event, Fields, Noise, Result, Started, WireError, read_event
+from fatutor.demo.events import (
+    Call,
+    Event,
+    Fields,
+    Noise,
+    Result,
+    Started,
+    WireError,
+    call,
+    member,
+    read_event,
+)
 from fatutor.errors import FatutorError
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What the hardware counted during one call: bytes read from DRAM and written to it, over its kernels.
+
+    Caches are emptied before each kernel; what L2 still holds at a kernel's end is not among the writes.
+    """
+
+    read: int
+    written: int
+    kernels: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +45,7 @@ class Recording:
     date: str
     versions: Mapping[str, str] = field(default_factory=dict)
     demos: Mapping[str, tuple[Event, ...]] = field(default_factory=dict)
+    counters: Mapping[Call, Moved] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -29,20 +53,33 @@ class Recording:
 
     def origin(self, demo: str) -> str:
         """Where and when, in one line, so that nobody takes it for a run of today."""
-        names = (f"{name} {version}" for name, version in self.versions.items())
-        where = self.label if self.on_gpu(demo) else f"recorded on the CPU of a machine with {self.device}"
-        parts = (where, self.date, f"driver {self.driver}" * bool(self.driver), *names)
-        return " · ".join(filter(None, parts))
+        if self.on_gpu(demo):
+            return self.provenance
+        return self._told(f"recorded on the CPU of a machine with {self.device}")
+
+    @property
+    def provenance(self) -> str:
+        """Where and when, for what its GPU said of itself."""
+        return self._told(self.label)
 
     def on_gpu(self, demo: str) -> bool:
         """Whether its GPU had a part in it; a count by the interpreter is the same anywhere."""
         started = self._start(demo)
         return started is not None and started.device == "cuda"
 
+    def _told(self, where: str) -> str:
+        names = (f"{name} {version}" for name, version in self.versions.items())
+        parts = (where, self.date, f"driver {self.driver}" * bool(self.driver), *names)
+        return " · ".join(filter(None, parts))
+
     def params(self, demo: str) -> Mapping[str, object]:
         """The sizes that the demo was recorded with."""
         started = self._start(demo)
         return started.params if started else {}
+
+    def counted(self, calls: Iterable[Call]) -> list[tuple[Call, Moved]]:
+        """Those of the calls whose bytes of DRAM its counters have read."""
+        return [(one, self.counters[one]) for one in calls if one in self.counters]
 
     def _start(self, demo: str) -> Started | None:
         return next((event for event in self.demos.get(demo, ()) if isinstance(event, Started)), None)
@@ -62,6 +99,11 @@ def recorded(demo: str, kept: Sequence[Recording]) -> Recording | None:
     return next((recording for recording in kept if demo in recording.demos), None)
 
 
+def counted(calls: Sequence[Call], kept: Sequence[Recording]) -> Recording | None:
+    """The first recording whose hardware counters were read for any of these calls."""
+    return next((recording for recording in kept if recording.counted(calls)), None)
+
+
 def read_recording(path: Path) -> Recording:
     """Raises FatutorError, one line, where the file cannot be read or holds something else."""
     try:
@@ -75,6 +117,7 @@ def read_recording(path: Path) -> Recording:
             date=fields.word("date")[:10],
             versions={name: str(version) for name, version in fields.scalars("versions").items()},
             demos=_demos(fields),
+            counters=_counters(fields),
         )
     except (OSError, ValueError, RecursionError, WireError) as error:
         raise FatutorError(
@@ -91,3 +134,17 @@ def _demos(fields: Fields) -> dict[str, tuple[Event, ...]]:
         if any(isinstance(event, Result) for event in events):
             demos[name] = tuple(event for event in events if not isinstance(event, Noise))
     return demos
+
+
+def _counters(fields: Fields) -> dict[Call, Moved]:
+    """The calls that were counted; those that could not be say why, which is nothing to show."""
+    read: dict[Call, Moved] = {}
+    for entry in map(member, fields.items("counters", ())):
+        kernels = [member(kernel) for kernel in entry.items("kernels", ())]
+        if kernels:
+            read[call(entry)] = Moved(
+                sum(kernel.count("read") for kernel in kernels),
+                sum(kernel.count("written") for kernel in kernels),
+                len(kernels),
+            )
+    return read

@@ -7,7 +7,7 @@ from datetime import tzinfo
 
 from fatutor.deck.model import AnswerForm, Card
 from fatutor.demo.catalogue import Demo, Param
-from fatutor.demo.events import Progress, Result
+from fatutor.demo.events import Call, Progress, Result
 from fatutor.demo.evidence import Witnesses
 from fatutor.demo.history import lines
 from fatutor.demo.places import Source
@@ -17,6 +17,10 @@ from fatutor.demo.units import human
 from fatutor.store.records import DemoRun
 
 MOST_RUNS = 20
+COUNTERS = (
+    "DRAM traffic by the hardware's counters. Each kernel began with empty caches; what L2 held at its end "
+    "is not among the writes."
+)
 
 
 def question(demo: Demo) -> str:
@@ -88,13 +92,13 @@ def verdict(seen: Witnesses) -> tuple[str, str]:
     return seen.verdict, seen.comparison
 
 
-def remarks(seen: Witnesses, recording: str) -> str:
+def remarks(seen: Witnesses, *recorded: str) -> str:
     """Below the numbers: what was recorded, the formula with its numbers, what this device cannot show.
 
     Plain text, not Markdown: a star between two numbers is a star.
     """
     filled_in = f"By the formula: {seen.derivation}" if seen.derivation else ""
-    return "\n\n".join(filter(None, (recording, filled_in, seen.limits)))
+    return "\n\n".join(filter(None, (*recorded, filled_in, seen.limits)))
 
 
 def recorded_line(demo: str, recording: Recording) -> str:
@@ -108,6 +112,26 @@ def recorded_line(demo: str, recording: Recording) -> str:
     decided = f"{result.verdict}: {result.why}" if result.why else result.verdict
     told = ", ".join(filter(None, (figure, decided)))
     return f"Recorded on {recording.device}, {recording.date}{f', {size}' if size else ''}: {told}."
+
+
+def counted(result: Result, recording: Recording | None) -> str:
+    """What a recording's hardware counters read for the calls of this result, a line for each shape.
+
+    Figures of another day and perhaps of another machine, and told as such. Empty without a recording.
+    """
+    if recording is None:
+        return ""
+    shapes: dict[str, list[str]] = {}
+    for call, moved in recording.counted(result.calls):
+        told = f"{call.name} {human(moved.read, 'B')} read, {human(moved.written, 'B')} written"
+        shapes.setdefault(_shape(call), []).append(told)
+    lines = [f"  {shape}: {'; '.join(told)}" for shape, told in shapes.items()]
+    return "\n".join([f"Recorded on {recording.device}, {recording.date}: {COUNTERS}", *lines])
+
+
+def _shape(call: Call) -> str:
+    heads = f"{call.heads} head{'s' if call.heads != 1 else ''}"
+    return f"N {call.n}, d {call.d}, {heads}, {call.dtype}"
 
 
 def history(runs: Sequence[DemoRun], zone: tzinfo | None) -> str:

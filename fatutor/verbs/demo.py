@@ -6,10 +6,12 @@ import argparse
 import json
 import sys
 from contextlib import closing
+from dataclasses import asdict
+from functools import partial
 
 from fatutor.demo import history, remote, sheet
 from fatutor.demo.catalogue import Demo
-from fatutor.demo.events import Failed
+from fatutor.demo.events import Event, Failed, Result
 from fatutor.demo.foreground import run_to_end
 from fatutor.demo.places import Place
 from fatutor.desk import Desk
@@ -49,16 +51,31 @@ def _place(desk: Desk, asked: Demo, arguments: argparse.Namespace) -> Place:
 
 
 def _run(desk: Desk, asked: Demo, place: Place, params: dict[str, object], *, as_events: bool) -> int:
-    show = print_json if as_events else Table(place.launcher.at)
+    show = partial(_as_event, desk) if as_events else Table(place.launcher.at)
     outcome = run_to_end(place.launcher, asked.name, params, place.device, show)
     if isinstance(outcome, Failed):
         if not as_events:
             raise FatutorError(outcome.what, outcome.way_out)
         return 1
-    recording = desk.recording(asked.name)
-    if recording and recording.on_gpu(asked.name) and not as_events:
-        print(sheet.recorded_line(asked.name, recording))
+    if not as_events:
+        recording = desk.recording(asked.name)
+        if recording and recording.on_gpu(asked.name):
+            print(sheet.recorded_line(asked.name, recording))
+        _print_counters(desk, outcome)
     return 0
+
+
+def _as_event(desk: Desk, event: Event, **more: object) -> None:
+    """The event; a result with what a recording's hardware counters read for the same calls."""
+    if isinstance(event, Result) and (recording := desk.counted(event)):
+        dram = [asdict(call) | asdict(moved) for call, moved in recording.counted(event.calls)]
+        more["counters"] = {"recorded": recording.provenance, "dram": dram}
+    print_json(event, **more)
+
+
+def _print_counters(desk: Desk, result: Result) -> None:
+    if told := sheet.counted(result, desk.counted(result)):
+        print(told)
 
 
 def _params(given: list[str]) -> dict[str, object]:
@@ -79,9 +96,11 @@ def _recorded(desk: Desk, name: str, *, as_events: bool) -> int:
         print(recording.origin(name))
     for event in recording.demos[name]:
         if as_events:
-            print_json(event, recorded=recording.origin(name))
+            _as_event(desk, event, recorded=recording.origin(name))
         else:
             table(event)
+            if isinstance(event, Result):
+                _print_counters(desk, event)
     return 0
 
 

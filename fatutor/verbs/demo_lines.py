@@ -19,7 +19,7 @@ NAMES = {
 }
 
 
-def print_json(event: Event, **more: str) -> None:
+def print_json(event: Event, **more: object) -> None:
     """The event as the kernels put it on the wire, checked and cleaned."""
     document = {"v": VERSION, "event": NAMES[type(event)], **asdict(event), **more}
     print(json.dumps(document, ensure_ascii=False), flush=True)
@@ -33,6 +33,7 @@ class Table:
 
     def __init__(self, at: str = "") -> None:
         self._at = at
+        self._headed = False
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -44,12 +45,19 @@ class Table:
                 share = f"{event.done:g} of {event.total:g}" if event.total else f"{event.done:g}"
                 print(f"  {share}  {event.note}", file=sys.stderr)
             case Row():
+                if not self._headed:
+                    self._headed = True
+                    print(_line("", "formula", "machine"))
                 formula, measured = (_figure(value, event.unit) for value in (event.formula, event.measured))
-                print(f"{event.name:<24} {formula:>16} {measured:>16}  {event.note}".rstrip())
+                print(_line(event.name, formula, measured, event.note))
             case Result():
                 print(f"{event.verdict}: {event.why}" if event.why else event.verdict)
                 for more in filter(None, (event.derivation, event.limits)):
                     print(more)
+
+
+def _line(name: str, formula: str, machine: str, note: str = "") -> str:
+    return f"{name:<24} {formula:>16} {machine:>16}  {note}".rstrip()
 
 
 def _figure(value: float | None, unit: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernels.demos import Demo, Param
 from kernels.measure import counted, traffic
-from kernels.wire import Event, Progress, Result, Row, Series
+from kernels.wire import Call, Event, Progress, Result, Row, Series
 
 if TYPE_CHECKING:
     from kernels.measure.ledger import Ledger
@@ -16,6 +16,8 @@ HEAD_DIM = 64
 ITEMSIZE = 2
 TILE = 64  # keys a tile, and queries a tile of the standard kernels
 LENGTHS = (128, 256, 512)
+# Where S alone is 2.1 GB: no cache hides there what crosses memory.
+LONG: dict[str, Any] = {"n": 8192, "d": 128, "heads": 16, "dtype": "bfloat16"}
 
 DEMO = Demo(
     name="bytes-moved",
@@ -89,6 +91,17 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
         f"tiles: {tiles}·{once:,} = {tiles * once:,}. Logsumexp: 4·{n} = {4 * n:,}. Together {tiled:,}.",
         limits="Counted by the interpreter, on any machine: what the kernel asks for. How much of it "
         "reaches DRAM depends on a GPU's caches, and only that GPU's counters can tell.",
+        calls=_calls(n),
+    )
+
+
+def _calls(n: int) -> tuple[Call, ...]:
+    usual: dict[str, Any] = {"n": n, "d": HEAD_DIM, "heads": 1, "dtype": "float16"}
+    return (
+        Call("standard", "four-kernels", **usual),
+        Call("tiled", "flash", **usual),
+        Call("standard in PyTorch", "standard", **LONG),
+        Call("tiled", "flash", **LONG),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from kernels.demos import Demo, Param
 from kernels.demos.common import Steps, ceilings, forwards, on_gpu, timed, verdict
 from kernels.measure import traffic
-from kernels.wire import Event, Result, Row, Series
+from kernels.wire import Call, Event, Result, Row, Series
 
 HEAD_DIM, ITEMSIZE = 64, 2
 TILE = 64
@@ -40,9 +40,9 @@ Three levels, three byte counts:
   one tile of queries to the next if both fit, beside Q and O passing by. If not, a loop over them finds
   nothing of what it left: all or nothing.
 
-K and V of a head at N = 16,384, d = 128 take 8 MiB, and an H200 has 50 MiB of L2: there DRAM traffic looks
-linear, while requests grow with N². S and P of standard attention are N² themselves and fit nowhere for long
-N. So the tile has to be tall enough for L2's bandwidth, and fusing it is what spares DRAM.
+K and V of a head at N = 16,384, d = 128 take 8 MiB, and an H200 has at least 50 MiB of L2: there DRAM traffic
+looks linear, while requests grow with N². S and P of standard attention are N² themselves and fit nowhere for
+long N. So the tile has to be tall enough for L2's bandwidth, and fusing it is what spares DRAM.
 """,
 )
 
@@ -106,6 +106,7 @@ def _replayed(n: int) -> Iterator[Event]:
         f"{4 * n:,} B. Together {floor:,} B.",
         limits="A model: least recently used goes first, programs run one after another. A GPU runs hundreds "
         "at once, which share the cache. Only its counters can tell.",
+        calls=_calls(n),
     )
 
 
@@ -169,4 +170,9 @@ def _on_gpu(n: int) -> Iterator[Event]:
         limits=f"No counter: {counted.why}."
         if counted.why
         else "The counter's reads, and writes by formula: what is in L2 at the end has not been written yet.",
+        calls=_calls(n) if counted.why else (),
     )
+
+
+def _calls(n: int) -> tuple[Call, ...]:
+    return (Call("tiled", "flash", n, HEAD_DIM, 1, "float16"),)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from fatutor.demo.events import (
     LINE_CAP,
     TEXT_CAP,
+    Call,
     Failed,
     Noise,
     Progress,
@@ -20,6 +21,9 @@ from fatutor.demo.events import (
     Started,
     read_event,
 )
+
+CALL = Call("tiled", "flash", 512, 64, 1, "float16")
+FLASH = {"name": "tiled", "impl": "flash", "n": 512, "d": 64, "heads": 1, "dtype": "float16"}
 
 
 def line(event: str, **fields: object) -> str:
@@ -58,6 +62,7 @@ def test_a_start_with_all_its_fields():
         (line("series", name="s", x=[1, 2], y=[0.5, 2], x_unit="N"), Series("s", (1, 2), (0.5, 2), "N")),
         (line("result", verdict="refuted", measured=3), Result("refuted", measured=3)),
         (line("result", verdict="confirmed", answer="B", spread=None), Result("confirmed", answer="B")),
+        (line("result", verdict="confirmed", calls=[FLASH]), Result("confirmed", calls=(CALL,))),
         (line("error", what="no torch", way_out="install it"), Failed("no torch", "install it")),
     ],
 )
@@ -99,6 +104,10 @@ def test_each_event_as_text_and_as_bytes(said, event):
         (line("series", name="s", x=[1], y=3), "y is not a list"),
         (line("result", verdict="maybe"), "verdict is neither confirmed nor refuted"),
         (line("result"), "no verdict"),
+        (line("result", verdict="confirmed", calls=7), "calls is not a list"),
+        (line("result", verdict="confirmed", calls=["flash"]), "not an object"),
+        (line("result", verdict="confirmed", calls=[FLASH | {"n": 0.5}]), "n is not a count"),
+        (line("result", verdict="confirmed", calls=[FLASH | {"d": -1}]), "d is not a count"),
         (line("error", what=""), "no what"),
         ("x" * (LINE_CAP + 1), "a line of more than 256 KiB"),
     ],

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fatutor.demo.events import Result, Row, Started
-from fatutor.demo.recordings import read_recording, recorded, recordings
+from fatutor.demo.events import Call, Result, Row, Started
+from fatutor.demo.recordings import Moved, counted, read_recording, recorded, recordings
 from fatutor.errors import FatutorError
 from fatutor.paths import bundle_root
 
@@ -74,9 +74,48 @@ def test_the_newest_comes_first_and_a_broken_one_takes_nothing_away(tmp_path) ->
     assert recordings(tmp_path / "nowhere") == ()
 
 
+COUNTED = {
+    "impl": "standard", "n": 8192, "d": 128, "heads": 16, "dtype": "bfloat16", "why": "",
+    "kernels": [{"name": "scores", "read": 100, "written": 7}, {"name": "softmax", "read": 11, "written": 0}],
+}  # fmt: skip
+STANDARD = Call("by any name", "standard", 8192, 128, 16, "bfloat16")
+
+
+def test_counters_are_found_by_implementation_and_shape_and_added_up_over_the_kernels(tmp_path) -> None:
+    refused = COUNTED | {"impl": "flash", "kernels": [], "why": "ERR_NVGPUCTRPERM"}
+    put(tmp_path, "h200.json", counters=[COUNTED, refused])
+    put(tmp_path, "a100.json", device="NVIDIA A100", date="2026-12-02")
+    kept = recordings(tmp_path)
+    others = [
+        Call("", "flash", 8192, 128, 16, "bfloat16"),  # where it was tried and could not be read
+        Call("", "standard", 4096, 128, 16, "bfloat16"),
+        Call("", "standard", 8192, 128, 16, "float16"),
+    ]
+    found = counted([*others, STANDARD], kept)
+    assert found is kept[1]  # the newest has none
+    assert found.counted([*others, STANDARD]) == [(STANDARD, Moved(read=111, written=7, kernels=2))]
+    assert counted(others, kept) is None
+    assert counted((), kept) is None
+
+
+def test_the_counters_are_those_of_the_gpu_whoever_ran_the_demo(tmp_path) -> None:
+    start = START | {"device": "interpreter"}
+    recording = read_recording(put(tmp_path, "h200.json", demos={"bytes-moved": [start, RESULT]}))
+    assert recording.provenance.startswith("recorded on NVIDIA H200 · 2026-11-30")
+
+
 @pytest.mark.parametrize(
     "content",
-    ["{", "[]", "{}", '{"device": "x"}', json.dumps(DOCUMENT | {"demos": {"d": 3}}), "[" * 100_000],
+    [
+        "{",
+        "[]",
+        "{}",
+        '{"device": "x"}',
+        json.dumps(DOCUMENT | {"demos": {"d": 3}}),
+        json.dumps(DOCUMENT | {"counters": [COUNTED | {"heads": "16"}]}),
+        json.dumps(DOCUMENT | {"counters": [COUNTED | {"kernels": [{"read": -1, "written": 0}]}]}),
+        "[" * 100_000,
+    ],
 )
 def test_a_file_that_is_none_is_one_line(tmp_path, content) -> None:
     (tmp_path / "x.json").write_text(content, encoding="utf-8")

@@ -9,10 +9,10 @@ import pytest
 from fatutor.deck.model import AnswerForm, Card, Choice, Kind, Place, Response
 from fatutor.demo import sheet
 from fatutor.demo.catalogue import Demo, Param
-from fatutor.demo.events import Progress, Result, Started
+from fatutor.demo.events import Call, Progress, Result, Started
 from fatutor.demo.evidence import Evidence, witnesses
 from fatutor.demo.prediction import Prediction, carried
-from fatutor.demo.recordings import Recording
+from fatutor.demo.recordings import Moved, Recording
 
 BYTES = Demo("bytes-moved", "Fewer.", "How many?", AnswerForm.NUMBER, unit="B")
 SAME = Demo("same", "Same.", "Which?", AnswerForm.CHOICE, choices=("No further", "Further"))
@@ -116,3 +116,26 @@ def test_a_recording_is_one_line_with_device_and_day() -> None:
     assert line(Result("refuted", answer="further")) == (
         "Recorded on NVIDIA H200, 2026-11-30: further, refuted."
     )
+
+
+def test_hardware_counters_are_told_by_shape_as_figures_of_another_day() -> None:
+    small, large = (512, 64, 1, "float16"), (8192, 128, 16, "bfloat16")
+    calls = (
+        Call("standard", "four-kernels", *small),
+        Call("tiled", "flash", *small),
+        Call("standard in PyTorch", "standard", *large),
+        Call("tiled", "hopper", *large),
+    )
+    counters = {
+        Call("", "four-kernels", *small): Moved(1816320, 0, 4),
+        Call("", "flash", *small): Moved(224512, 0, 1),
+        Call("", "standard", *large): Moved(8_600_000_000, 6_400_000_000, 4),
+    }
+    h200 = Recording("NVIDIA H200", "580", "2026-11-30", counters=counters)
+    head, *lines = sheet.counted(Result("confirmed", calls=calls), h200).splitlines()
+    assert head.startswith("Recorded on NVIDIA H200, 2026-11-30: DRAM traffic by the hardware's counters.")
+    assert lines == [
+        "  N 512, d 64, 1 head, float16: standard 1.82 MB read, 0 B written; tiled 225 kB read, 0 B written",
+        "  N 8192, d 128, 16 heads, bfloat16: standard in PyTorch 8.6 GB read, 6.4 GB written",
+    ]
+    assert sheet.counted(Result("confirmed", calls=calls), None) == ""

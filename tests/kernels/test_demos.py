@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from importlib.util import find_spec
 from typing import Any
 
@@ -57,6 +58,20 @@ def test_bytes_moved_at_its_defaults() -> None:
         "tiled": ([128, 256, 512], [98_816, 328_704, 1_181_696]),
     }
     assert said.steady
+
+
+@needs_kernels
+def test_the_recorder_reads_counters_for_the_calls_that_the_demos_are_about() -> None:
+    from kernels.recorded.make import WATCHED
+
+    watched = [{"impl": impl, **shape} for impls, shape in WATCHED for impl in impls]
+    for name, names in (
+        ("bytes-moved", ["standard", "tiled", "standard in PyTorch", "tiled"]),
+        ("l2-third-level", ["tiled"]),
+    ):
+        calls = [asdict(call) for call in run(name).result.calls]
+        assert [call.pop("name") for call in calls] == names
+        assert [call for call in calls if call not in watched] == []
 
 
 @needs_kernels

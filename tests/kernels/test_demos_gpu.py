@@ -173,6 +173,7 @@ def test_l2_without_counters(seconds: float, verdict: str, gpu: Gpu, monkeypatch
     said = gpu("l2-third-level", {"tiled": seconds}, l2_sizes())
     assert said.result.measured is None
     assert said.result.limits == "No counter: no profiler here."
+    assert [call.impl for call in said.result.calls] == ["flash"]  # counters of another day do instead
     assert said.result.verdict == verdict
 
 
@@ -183,6 +184,7 @@ def test_l2_with_counters(read: int, verdict: str, gpu: Gpu, monkeypatch: pytest
     said = gpu("l2-third-level", {"tiled": 1e-8}, l2_sizes(), n=512)
     assert said.rows["tiled, read from DRAM"] == (196_608, read)
     assert said.result.measured == read + 67_584
+    assert said.result.calls == ()
     assert said.result.verdict == verdict
 
 

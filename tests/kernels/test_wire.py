@@ -27,7 +27,7 @@ EVENTS: list[tuple[Event, set[str]]] = [
     (
         Result("tiled", 1, 2, "B", "refuted", "why", "1 + 1", "limits"),
         {"quantity", "formula", "measured", "unit", "verdict", "why", "derivation", "limits", "spread"}
-        | {"answer", "seconds"},
+        | {"answer", "calls", "seconds"},
     ),
     (Error("it broke", "mend it"), {"what", "way_out"}),
 ]
@@ -47,6 +47,14 @@ def test_an_event_is_one_line_with_exactly_its_fields(event: Event, fields: set[
 def test_text_may_hold_anything() -> None:
     note = "ünïcode, \u2028 and\nnew lines"
     assert json.loads(wire.encode(Progress(0, 1, note)))["note"] == note
+
+
+def test_calls_travel_within_a_result() -> None:
+    calls = (wire.Call("tiled", "flash", 512, 64, 1, "float16"),)
+    said = json.loads(wire.encode(Result("x", 1, 1, "B", "confirmed", "", "", "", calls=calls)))
+    assert said["calls"] == [
+        {"name": "tiled", "impl": "flash", "n": 512, "d": 64, "heads": 1, "dtype": "float16"}
+    ]
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])

@@ -290,6 +290,26 @@ def test_a_demo_for_a_gpu_alone_offers_the_recorded_run_and_never_as_a_live_one(
     assert not desk.paths.database.exists() or desk.store.runs() == []
 
 
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_counters_of_another_day_stand_below_a_run_of_today(open_desk, sit, size, tmp_path) -> None:
+    shape = {"n": 512, "d": 64, "heads": 1, "dtype": "float16"}
+    counters = [{"impl": "flash", **shape, "kernels": [{"name": "f", "read": 224512, "written": 64}]}]
+    (tmp_path / "recorded").mkdir()
+    recording = RECORDED | {"demos": {}, "counters": counters}
+    (tmp_path / "recorded" / "h200.json").write_text(json.dumps(recording), encoding="utf-8")
+
+    async def scene(seat) -> None:
+        await open_demo(seat)
+        assert not seat.shows("DRAM")
+        await predict(seat, "1.2 MB")
+        await wait_for(seat, "✓ confirmed")
+        await seat.press("pagedown")
+        await wait_for(seat, "Recorded on NVIDIA H200, 2026-11-30: DRAM traffic", "hardware's counters.")
+        await wait_for(seat, "N 512, d 64, 1 head, float16: tiled 225 kB read, 64 B written")
+
+    sit(open_desk("calls"), scene, size)
+
+
 def test_the_gpu_here_comes_first_and_is_asked_for(open_desk, sit, tmp_path) -> None:
     desk = open_desk("good")
     desk.gpu = "NVIDIA [H200]"

@@ -189,6 +189,34 @@ def test_a_recorded_run_says_so_in_every_line(
     assert not (tmp_path / "home" / "fatutor.db").exists()
 
 
+def test_a_live_run_shows_the_counters_that_were_recorded_for_its_calls(
+    make_desk, tmp_path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fatutor.__main__ import parser
+    from fatutor.demo.launcher import Launcher
+
+    shape = {"n": 512, "d": 64, "heads": 1, "dtype": "float16"}
+    kernels = [{"name": "_flash_forward", "read": 224512, "written": 64}]
+    counters = [{"impl": "flash", **shape, "kernels": kernels, "why": ""}]
+    recording = {"device": "NVIDIA H200", "date": "2026-11-30", "demos": {}, "counters": counters}
+    (tmp_path / "recorded").mkdir()
+    (tmp_path / "recorded" / "h200.json").write_text(json.dumps(recording))
+    script = (sys.executable, far_side.__file__, str(tmp_path), "calls")
+    desk = make_desk(launcher=Launcher(script, dict(os.environ)), recorded=tmp_path / "recorded")
+    monkeypatch.setattr("fatutor.verbs.demo.make_desk", lambda arguments: desk)
+    assert demo(parser().parse_args(["demo", "bytes-moved", "--device", "cpu"])) == 0
+    head, line = capsys.readouterr().out.splitlines()[-2:]
+    assert head.startswith("Recorded on NVIDIA H200, 2026-11-30: DRAM traffic by the hardware's counters.")
+    assert line == "  N 512, d 64, 1 head, float16: tiled 225 kB read, 64 B written"
+    assert demo(parser().parse_args(["demo", "bytes-moved", "--device", "cpu", "--json"])) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert "recorded" not in events[-1]
+    [tiled] = events[-1]["counters"]["dram"]
+    assert events[-1]["counters"]["recorded"] == "recorded on NVIDIA H200 · 2026-11-30"
+    assert tiled == {"name": "tiled", "impl": "flash", **shape, "read": 224512, "written": 64, "kernels": 1}
+    assert not [event for event in events[:-1] if "counters" in event]
+
+
 def test_a_demo_that_is_not_recorded(make_desk, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     from fatutor.__main__ import parser
     from fatutor.demo.launcher import Launcher

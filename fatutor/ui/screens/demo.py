@@ -217,7 +217,7 @@ class DemoScreen(BaseScreen):
                 self._show("#bars", bars(seen.bars, min(width, 72)))
                 self._show("#curves", curves(seen.series, min(width, 72)))
                 self.draw_verdict(*sheet.verdict(seen))
-                self._show("#remarks", sheet.remarks(seen, self.recorded_line()))
+                self._show("#remarks", sheet.remarks(seen, self.recorded_line(), self.counted()))
             setting = seen.setting or setting
         self.query_one("#head", Heading).show(self.demo.name, setting)
 
@@ -250,6 +250,11 @@ class DemoScreen(BaseScreen):
         if recording is None or recording is self.source:
             return ""
         return sheet.recorded_line(self.demo.name, recording)
+
+    def counted(self) -> str:
+        """What a recording's hardware counters read for what this run was about."""
+        result = self.evidence.result
+        return sheet.counted(result, self.desk.counted(result)) if result else ""
 
     def progress_line(self) -> str:
         """How far, how long still, how fast: `━━━━━───── 4 of 8 tiles · 2 s left · 1.3 a second`."""
