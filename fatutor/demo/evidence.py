@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -174,7 +175,7 @@ def _witness(row: Row) -> Witness:
     formula, measured = row.formula, row.measured
     mark = ""
     if formula is not None and measured is not None:
-        if measured == formula:
+        if math.isclose(measured, formula, rel_tol=1e-9):  # a quotient may be off by its last bit
             mark = "✓ equal"
         elif measured * formula > 0:
             mark = apart(measured / formula)

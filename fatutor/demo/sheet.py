@@ -32,13 +32,14 @@ def question(demo: Demo) -> str:
 def asking(demo: Demo, source: Source, carried_over: str) -> str:
     """How to answer, and what that sets off."""
     number = demo.form is AnswerForm.NUMBER
+    way = {"": "as a plain number", "×": "as a factor", "%": "in per cent"}.get(demo.unit, f"in {demo.unit}")
     sets_off = "shows the recorded run" if isinstance(source, Recording) else "runs"
     if carried_over:
         key = "enter" if number else f"{carried_over} or ctrl+j"
         return f"Your answer on the card; {key} commits it as your prediction and {sets_off}."
     if number:
-        return f"Your prediction in {demo.unit or 'plain numbers'}; enter commits it and {sets_off}."
-    return f"Choose; the choice is your prediction, and {sets_off}."
+        return f"Your prediction {way}; enter commits it and {sets_off}."
+    return f"Choose, 1 to {len(demo.choices)}: the choice is your prediction, and {sets_off}."
 
 
 def from_card(demo: Demo, card: Card | None, said: str) -> str:
@@ -66,11 +67,15 @@ def changeable(demo: Demo) -> tuple[Param, ...]:
 
 def sizes(demo: Demo, params: Mapping[str, object], marked: str) -> str:
     """Which sizes there are to try, one line a parameter; `marked` is the one that a key changes."""
-    return "\n".join(
+    several = changeable(demo)
+    lines = [
         f"{'▸' if param.name == marked else ' '} {param.name} {params[param.name]}"
         f"  of {', '.join(map(str, param.values))}  {param.help}".rstrip()
-        for param in changeable(demo)
-    )
+        for param in several
+    ]
+    if len(several) > 1:
+        lines.append("  v changes the one marked ▸, n marks the next")
+    return "\n".join(lines)
 
 
 def pace(told: Progress, passed: float) -> str:

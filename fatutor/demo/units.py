@@ -25,8 +25,8 @@ _KNOWN: Mapping[str, tuple[str, float]] = {
     **dict.fromkeys(("%", "percent", "per cent"), ("1", 0.01)),
 }
 _EXAMPLES = {
-    "B": "4.8 MB or 1,181,696",
-    "FLOP": "17 MFLOP or 1.7e7",
+    "B": "2.5 MB or 65,536",
+    "FLOP": "30 MFLOP or 3e7",
     "s": "3.2 ms",
     "FLOP/B": "43 FLOP/B",
     "FLOP/s": "600 TFLOP/s",
@@ -60,17 +60,17 @@ def read_number(text: str, unit: str) -> float:
     group. Raises FatutorError, one line, for anything else and for a unit that measures something else.
     """
     text = clean_line(text)
-    shown, example = f"“{text[:_LONGEST]}”", f"write it like {_example(unit)}"
+    shown, way_out = f"“{text[:_LONGEST]}”", f"write it like {example(unit)}"
     typed = _TYPED.fullmatch(text.translate(_LOOKALIKES)) if len(text) <= _LONGEST else None
     digits = _decimal(typed["digits"]) if typed else None
     if typed is None or digits is None:
-        raise FatutorError(f"{shown} is not a number", example)
+        raise FatutorError(f"{shown} is not a number", way_out)
     scale = _relative(typed["unit"], unit)
     if scale is None:
-        raise FatutorError(f"{shown} is not in {unit or 'plain numbers'}", example)
+        raise FatutorError(f"{shown} is not in {unit or 'plain numbers'}", way_out)
     number = float(f"{typed['sign']}{digits}{typed['power'] or ''}") * scale
     if not math.isfinite(number):
-        raise FatutorError(f"{shown} is too large", example)
+        raise FatutorError(f"{shown} is too large", way_out)
     return number
 
 
@@ -195,10 +195,13 @@ def _with_unit(digits: str, unit: str) -> str:
     return f"{digits}×" if unit in ("x", "×") else f"{digits} {unit}"
 
 
-def _example(unit: str) -> str:
+def example(unit: str) -> str:
+    """How a number in that unit may be written. No figure here answers a demo."""
     if unit in ("x", "×"):
         return "2.5x"
     if unit == "%":
         return "12 %"
-    measures, _ = _meaning(unit, _names(unit)) or (unit, 1.0)
+    measures, scale = _meaning(unit, _names(unit)) or (unit, 1.0)
+    if scale in _BINARY.values():
+        return f"12 {unit}"
     return _EXAMPLES.get(measures, f"65,536 {unit}".strip() + " or 1.2e6")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rich.cells import cell_len, set_cell_size
 
@@ -14,43 +15,59 @@ from fatutor.demo.units import exact, human
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 HEADS = ("", "you said", "formula", "machine", "", "")
+LONGEST_NUMBER = 24  # cells; 268 435 456 FLOP takes 16
+SAME_SLOPE = 0.3  # between neighbouring points; what bends more is no power law
 MOST_POINTS = 12  # bars of one curve; more points are thinned, evenly, ends kept
 
 
 def table(seen: Witnesses, width: int) -> str:
-    """One row a quantity, the numbers right-aligned; notes where there is room for them.
+    """One row a quantity, the numbers right-aligned; a note where its row has room for one.
 
-    Stacked where `width` has no room for columns.
+    Words in place of numbers stand in lines of their own, and so does all of it where `width` has no room
+    for columns.
     """
     rows = [(row.name, row.said, row.formula, row.machine, row.mark, row.note) for row in seen.rows]
-    if not rows:
-        return ""
-    lines = [HEADS, *rows]
-    widths = [max(cell_len(line[i]) for line in lines) for i in range(6)]
-    if sum(widths[:5]) + 10 > width:
-        return "\n".join(_stacked(rows, width))
-    roomy = sum(widths) + 12 <= width
-    return "\n".join(
-        "  ".join(
-            [
-                _left(line[0], widths[0]),
-                *(_right(line[i], widths[i] + 1) for i in (1, 2, 3)),
-                _left(line[4], widths[4]),
-                line[5] if roomy else "",
-            ]
-        ).rstrip()
-        for line in lines
-    )
+    in_words = [row for row in rows if any(cell_len(cell) > LONGEST_NUMBER for cell in row[1:4])]
+    numbers = [row for row in rows if row not in in_words]
+    return "\n".join(_stacked(in_words, width) + (_columns(numbers, width) or _stacked(numbers, width)))
 
 
-def _stacked(rows: Sequence[tuple[str, str, str, str, str, str]], width: int) -> list[str]:
+_Cells = tuple[str, str, str, str, str, str]
+
+
+def _columns(rows: Sequence[_Cells], width: int) -> list[str]:
+    """A head and the rows in columns, without columns that say nothing; no line where they do not fit."""
+    names, marks = (max((cell_len(row[at]) for row in rows), default=0) for at in (0, 4))
+    rooms = {
+        at: max(cell_len(row[at]) for row in (HEADS, *rows))
+        for at in (1, 2, 3)
+        if any(row[at] for row in rows)
+    }
+    span = sum(rooms.values()) + 3 * len(rooms)
+    if names + span + 2 + marks > width:
+        return []
+    lines: list[str] = []
+    for row in (HEADS, *rows) if rooms else rows:
+        name, mark, note = row[0], row[4], row[5]
+        line = _left(name, names)
+        if any(row[1:4]):
+            line += "".join(f"   {_right(row[at], room)}" for at, room in rooms.items())
+            line += f"  {_left(mark, marks)}" if marks else ""
+            note = note if cell_len(f"{line}  {note}") <= width else ""
+        else:
+            note = _right(note, span - 2)  # it has nothing else, so that stands where numbers would
+        lines.append(f"{line}  {note}".rstrip())
+    return lines
+
+
+def _stacked(rows: Sequence[_Cells], width: int) -> list[str]:
     """Two lines a row, or a line for each number where two do not do."""
     lines: list[str] = []
-    for name, *values, mark, _ in rows:
-        lines.append(f"{name}  {mark}".rstrip())
+    for name, *values, mark, note in rows:
+        lines.append(f"{name}  {mark or note * (not any(values))}".rstrip())
         said = [f"{head} {value}" for head, value in zip(HEADS[1:4], values, strict=True) if value]
         together = "  " + " · ".join(said)
-        lines += [together] if cell_len(together) <= width else [f"  {one}" for one in said]
+        lines += [together] if said and cell_len(together) <= width else [f"  {one}" for one in said]
     return lines
 
 
@@ -105,12 +122,22 @@ def _caption(one: Series, by: Scale) -> str:
     words = [f"{one.name} by {x}"]
     if by.origin is not None:
         words.append(f"log scale from {human(by.origin, one.y_unit)}")
-        if one.x[0] != one.x[-1]:
-            power = math.log(one.y[-1] / one.y[0]) / math.log(one.x[-1] / one.x[0])
-            words.append(f"goes like {x}^{power:.2f}")
+        power = law(one)
+        if power is not None:
+            words.append(f"goes like {x if x.isidentifier() else 'x'}^{power:.2f}")
     if len(one.x) > MOST_POINTS:
         words.append(f"{MOST_POINTS} of {len(one.x)} points")
     return " · ".join(words)
+
+
+def law(one: Series) -> float | None:
+    """The power of x that y goes like; None where the slope on log axes is not much the same throughout."""
+    points = [(math.log(x), math.log(y)) for x, y in zip(one.x, one.y, strict=True)]
+    slopes = [(y - v) / (x - u) for (u, v), (x, y) in pairwise(points) if x != u]
+    if not slopes or max(slopes) - min(slopes) > SAME_SLOPE:
+        return None
+    (u, v), (x, y) = points[0], points[-1]
+    return (y - v) / (x - u) if x != u else None
 
 
 def _thinned(points: Sequence[tuple[str, float, str]]) -> list[tuple[str, float, str]]:

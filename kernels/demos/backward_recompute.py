@@ -92,8 +92,8 @@ def _counted(n: int) -> Iterator[Event]:
         f"{CHIP}'s roofline that is {passes / again:.1f} times faster, since the N × N passes wait for "
         "memory",
         derivation=f"14·{n}²·{HEAD_DIM} / (8·{n}²·{HEAD_DIM}) = 1.75, and 10 / 8 = 1.25 in one walk. N = "
-        f"{LONG}: 14·N²·{HEAD_DIM} / {roof.peak:.3g} = {again * 1e6:.0f} µs, 7·N²·2 / {roof.bandwidth:.2g} = "
-        f"{passes * 1e6:.0f} µs.",
+        f"{LONG}: 14·N²·{HEAD_DIM} / {roof.peak / 1e12:.0f}e12 = {again * 1e6:.0f} µs, 7·N²·2 / "
+        f"{roof.bandwidth / 1e12:.1f}e12 = {passes * 1e6:.0f} µs.",
         limits="FLOPs and what is kept are counted; which is faster is a roofline by datasheet here, not a "
         "time.",
         answer=CHOICES[1] if again < passes else CHOICES[0],

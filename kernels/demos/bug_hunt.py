@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kernels.demos import Demo, Param
-from kernels.demos.common import FP32_ROUNDING, Steps, normal, verdict
+from kernels.demos.common import FP32_ROUNDING, Steps, normal, power, verdict
 from kernels.wire import Event, Result, Row
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
         unit="",
         verdict=verdict(wrong),
         why="; ".join(wrong)
-        or f"only C stays within rounding of float64, {errors[RIGHT]:.1e}; the others are off by "
+        or f"only C stays within rounding of float64, {power(errors[RIGHT])}; the others are off by "
         f"{min(others):.2g} to {max(others):.2g}, where outputs are of size {float(exact.std()):.2f}",
         derivation="Scores 1, 3 | 2, 5 and values 10, 20 | 30, 40: l = 0.1353·1.1353 + 1.0498 = 1.2034 and "
         "o = 0.1353·21.353 + 41.494 = 44.383, so o / l = 36.88.",

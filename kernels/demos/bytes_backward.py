@@ -27,14 +27,14 @@ DEMO = Demo(
         Param("tile", 64, (32, 64), "queries and keys a tile"),
     ),
     seconds=3.0,
-    plan="Run the three kernels of the backward pass in the interpreter, and count every load and store.",
+    plan="Run the two kernels of the backward pass in the interpreter, and count every load and store.",
     explain="""\
 With T = ⌈N / B⌉ tiles each way and e bytes an element:
 
-- **prepare**: D = rowsum(dO ∘ O), from O and dO once: 2 N d e, and three float32 numbers a query (12 N);
+- **dQ**: a tile of queries stays. Q, O, dO, dQ once, K and V T times. The logsumexp is read, and written down
+  again in powers of two beside D = rowsum(dO ∘ O): e (4 N d + 2 N d T) + 12 N;
 - **dK, dV**: a tile of keys stays, all queries pass by. K, V, dK, dV once, Q and dO T times, with two numbers
-  a query each time: e (4 N d + 2 N d T) + 8 N T;
-- **dQ**: a tile of queries stays: Q, dO, dQ once, K and V T times: e (3 N d + 2 N d T) + 8 N.
+  a query each time: e (4 N d + 2 N d T) + 8 N T.
 
 Standard attention has seven N × N passes: P for dV, dP written, P and dP read and dS written, dS for dQ and
 for dK: e (7 N² + 8 N d), with each operand read once. As in the forward pass tiling divides the quadratic
@@ -77,8 +77,8 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
         else f"every tensor's reads and writes equal the formula; {standard / formula.total:.1f} times "
         f"{'fewer' if standard > formula.total else 'as many'} than seven N × N passes, a ratio that grows "
         "with N and with the tile",
-        derivation=f"One pass over a tensor: {n}·{HEAD_DIM}·{ITEMSIZE} = {row:,} B. Prepare 2·{row:,} + "
-        f"12·{n}; dK and dV (4 + 2·{tiles})·{row:,} + 8·{n}·{tiles}; dQ (3 + 2·{tiles})·{row:,} + 8·{n}. "
+        derivation=f"One pass over a tensor: {n}·{HEAD_DIM}·{ITEMSIZE} = {row:,} B. dQ (4 + 2·{tiles})"
+        f"·{row:,} + 12·{n}; dK and dV (4 + 2·{tiles})·{row:,} + 8·{n}·{tiles}. "
         f"Together {formula.total:,} B.",
         limits=COUNTED,
     )

@@ -62,6 +62,17 @@ def growth(x: Sequence[float], y: Sequence[float]) -> float:
     return above / sum((a - mx) ** 2 for a in lx)
 
 
+def power(value: float, digits: int = 2) -> str:
+    """A small or large number to so many digits that count, as people write it: 2.1e-7, 9.89e14."""
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def percent(share: float, decimals: int = 0) -> str:
+    """A share in per cent, with a space as before any unit: 23 %."""
+    return f"{100 * share:.{decimals}f} %"
+
+
 def place(device: str) -> str:
     """Where tensors live: "cuda", or "cpu" for the interpreter as well."""
     return "cuda" if device == "cuda" else "cpu"

@@ -6,16 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kernels.demos import Demo, Param
-from kernels.demos.common import (
-    COUNTED,
-    TIMED,
-    Steps,
-    ceilings,
-    forwards,
-    on_gpu,
-    timed,
-    verdict,
-)
+from kernels.demos.common import COUNTED, TIMED, Steps, ceilings, forwards, on_gpu, percent, timed, verdict
 from kernels.measure import counted, traffic
 from kernels.wire import Event, Result, Row, Series
 
@@ -91,7 +82,8 @@ def _counted(longest: int) -> Iterator[Event]:
         unit="FLOP/B",
         verdict=verdict(wrong),
         why="; ".join(wrong)
-        or f"K and V are {cache / formula:.1%} of the {formula:,} B, each read once, for {flops:,} FLOPs",
+        or f"K and V are {percent(cache / formula, 1)} of the {formula:,} B, each read once, for {flops:,} "
+        "FLOPs",
         derivation=f"4·{HEADS}·{n}·{HEAD_DIM} = {flops:,} FLOPs over {cache:,} B of K and V, and "
         f"{formula - cache:,} B of Q, O and the logsumexp: {flops / formula:.3f} FLOP/B.",
         limits=COUNTED + " Time is what a GPU adds: bytes over bandwidth.",
@@ -125,7 +117,7 @@ def _on_gpu() -> Iterator[Event]:
     yield Row("intensity", formula, measured, "FLOP/B", "FLOPs over time and bandwidth")
     wrong = []
     if not BELOW <= measured / formula <= ABOVE:
-        wrong.append(f"its bytes cross at {measured / formula:.0%} of the rate of a copy")
+        wrong.append(f"its bytes cross at {percent(measured / formula)} of the rate of a copy")
     yield Result(
         quantity="intensity",
         formula=formula,
@@ -133,9 +125,9 @@ def _on_gpu() -> Iterator[Event]:
         unit="FLOP/B",
         verdict=verdict(wrong),
         why="; ".join(wrong)
-        or f"{asked[longest] / 1e9:.2f} GB take {time.median * 1e3:.2f} ms, {measured / formula:.0%} of a "
-        f"copy's {roof.bandwidth / 1e12:.2f} TB/s, and {flops / time.median / roof.peak:.1%} of the FLOPs "
-        "that the GPU can do",
+        or f"{asked[longest] / 1e9:.2f} GB take {time.median * 1e3:.2f} ms, {percent(measured / formula)} of "
+        f"a copy's {roof.bandwidth / 1e12:.2f} TB/s, and {percent(flops / time.median / roof.peak, 1)} of "
+        "the FLOPs that the GPU can do",
         spread=measured * time.spread / time.median,
         derivation=f"{flops:,} FLOPs over {asked[longest]:,} B = {formula:.3f} FLOP/B; at "
         f"{roof.bandwidth / 1e12:.2f} TB/s that takes {asked[longest] / roof.bandwidth * 1e3:.2f} ms.",

@@ -44,7 +44,8 @@ DEMO = Demo(
     explain="""\
 A score costs 2d FLOPs in QKᵀ, 2d in PV, and one exponential:
 
-    matrix products   4 d / 4096 = d / 1024 clocks        exponentials   1 / 16 clock
+    matrix products   4 d / 4096 = d / 1024 clocks
+    exponentials      1 / 16 clock
     ratio             (1 / 16) / (d / 1024) = 64 / d
 
 100 % at d = 64, 50 % at d = 128, 25 % at d = 256. On an A100, with 2048 FLOPs a clock, it was 32 / d; on a

@@ -6,16 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kernels.demos import Demo, Param
-from kernels.demos.common import (
-    COUNTED,
-    TIMED,
-    Steps,
-    differing,
-    forwards,
-    on_gpu,
-    timed,
-    verdict,
-)
+from kernels.demos.common import COUNTED, TIMED, Steps, differing, forwards, on_gpu, percent, timed, verdict
 from kernels.measure import counted, traffic
 from kernels.wire import Event, Result, Row
 
@@ -177,8 +168,9 @@ def _on_gpu() -> Iterator[Event]:
         or f"with {GPU_HEADS} heads the second is {faster:.0f} times faster: {programs['FlashAttention-2']} "
         f"programs in place of {GPU_HEADS} for {multiprocessors} multiprocessors, and o stays on chip",
         spread=faster * sum(time.spread / time.median for time in times.values()),
-        derivation=f"{GPU_HEADS} of {multiprocessors} multiprocessors are {GPU_HEADS / multiprocessors:.0%}; "
-        f"divisions fall {GPU_N // TILE} times, and O is written once in place of {GPU_N // TILE} times.",
+        derivation=f"{GPU_HEADS} of {multiprocessors} multiprocessors are "
+        f"{percent(GPU_HEADS / multiprocessors)}; divisions fall {GPU_N // TILE} times, and "
+        f"O is written once in place of {GPU_N // TILE} times.",
         limits=TIMED + " A GPU cannot count divisions: the interpreter does. The kernel with the first order "
         "of loops is written to be counted, not tuned.",
         answer=CHOICES[3],

@@ -6,16 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kernels.demos import Demo, Param
-from kernels.demos.common import (
-    COUNTED,
-    TIMED,
-    Steps,
-    ceilings,
-    forwards,
-    on_gpu,
-    timed,
-    verdict,
-)
+from kernels.demos.common import COUNTED, TIMED, Steps, ceilings, forwards, on_gpu, percent, timed, verdict
 from kernels.measure import counted, traffic
 from kernels.wire import Event, Result, Row, Series
 
@@ -118,7 +109,7 @@ def _on_gpu(chosen: int) -> Iterator[Event]:
         yield Row(_name(kv_heads), formula[kv_heads], measured[kv_heads], "FLOP/B", note)
         if not BELOW <= measured[kv_heads] / formula[kv_heads] <= ABOVE:
             share = measured[kv_heads] / formula[kv_heads]
-            wrong.append(f"{_name(kv_heads)} reads at {share:.0%} of the rate of a copy")
+            wrong.append(f"{_name(kv_heads)} reads at {percent(share)} of the rate of a copy")
     time = times[_name(chosen)]
     yield Result(
         quantity=_name(chosen),

@@ -6,16 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kernels.demos import Demo, Param
-from kernels.demos.common import (
-    COUNTED,
-    TIMED,
-    Steps,
-    differing,
-    forwards,
-    on_gpu,
-    timed,
-    verdict,
-)
+from kernels.demos.common import COUNTED, TIMED, Steps, differing, forwards, on_gpu, percent, timed, verdict
 from kernels.measure import counted, traffic
 from kernels.wire import Event, Result, Row
 
@@ -102,7 +93,7 @@ def _counted(n: int) -> Iterator[Event]:
         verdict=verdict(wrong),
         why="; ".join(wrong)
         or f"masked or not, standard attention asks for {standard:,} B and computes as much; the tiled "
-        f"kernel visits {visited} of {tiles**2} tiles and does {visited / tiles**2:.0%} of the work",
+        f"kernel visits {visited} of {tiles**2} tiles and does {percent(visited / tiles**2)} of the work",
         derivation=f"Standard: every score crosses memory, hidden or not. Tiled: 2·{tiles} - 1 = {visited} "
         f"tiles of {tiles}² = {tiles**2}, each with {each:,} B of K and V, and {kept:,} B for Q, O and the "
         "logsumexp.",

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from kernels.demos import Demo, Param
-from kernels.demos.common import FP32_ROUNDING, Steps, normal, off, verdict
+from kernels.demos.common import FP32_ROUNDING, Steps, normal, off, power, verdict
 from kernels.wire import Event, Result, Row
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ DEMO = Demo(
 A block's summary is m = max s, l = Σ exp(s - m), o = Σ exp(s - m) v. Merging two summaries moves both to the
 larger m and adds. Whatever the order, the result over a set of keys A is
 
-    ( max over A of s,   Σ over A of exp(s - m),   Σ over A of exp(s - m) v )
+    (max over A of s,  Σ over A of exp(s - m),  Σ over A of exp(s - m) v)
 
 which depends on the set alone. So merging is associative and commutative, and (-inf, 0, 0) changes nothing.
 One law, four uses: blocks inside a kernel, parts of a cache in split-KV decoding, shards of a sequence on the
@@ -93,9 +93,11 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
         alike += bool((o == first).all()) and o is not first
         largest = max(largest, off(o, first))
         error = off(o, exact)
-        yield Row(name, None, error, "", "the first" if o is first else f"{off(o, first):.1e} from the first")
+        yield Row(
+            name, None, error, "", "the first" if o is first else f"{power(off(o, first))} from the first"
+        )
         if not error <= limit:
-            wrong.append(f"{name} is off by {error:.1e}, more than {limit:.1e}")
+            wrong.append(f"{name} is off by {power(error)}, more than {power(limit)}")
 
     yield steps.begin("the empty summary")
     empty = State(
@@ -116,9 +118,9 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
         unit="",
         verdict=verdict(wrong),
         why="; ".join(wrong)
-        or f"no order is further than {limit:.1e} from float64, and two differ by {largest:.1e} at most; "
-        f"{alike} of the {len(ways) - 1} others have the first one's bits",
-        derivation=f"Rounding allows √{n}·2⁻²⁴ = {limit:.1e}, relative to the outputs.",
+        or f"no order is further than {power(limit)} from float64, and two differ by {power(largest)} at "
+        f"most; {alike} of the {len(ways) - 1} others have the first one's bits",
+        derivation=f"Rounding allows √{n}·2⁻²⁴ = {power(limit)}, relative to the outputs.",
         limits="Plain torch in place of a kernel. How many orders give the same bits is luck.",
         answer=_answer(identical=identical, largest=largest, limit=limit),
     )

@@ -14,6 +14,7 @@ from kernels.demos.common import (
     differing,
     forwards,
     on_gpu,
+    percent,
     timed,
     verdict,
 )
@@ -46,12 +47,13 @@ DEMO = Demo(
 The ridge is where the two roofs meet: peak / bandwidth, 312e12 / 2.0e12 = 156 FLOP/B on an A100, 295 on an
 H100, 206 on an H200. Left of it time is bytes / bandwidth, right of it FLOPs / peak.
 
-    standard   4 N² d / (6 N² · 2 B)  →  d / 3 for long N: 21 at d = 64, 43 at d = 128
-    tiled      4 N² d / (2 · 2 N d · N / B)  →  B for long N, at tiles of B queries
+    standard   4 N² d / (6 N² · 2 B)         →  d / 3, 21 at d = 64
+    tiled      4 N² d / (2 · 2 N d · N / B)  →  B
 
-At N = 512 the products' own reads take standard attention from 21 down to 14. N cancels: longer context does
-not help, nor do fewer FLOPs. The tiled figure is against what the kernel *asks* for; most of the repeats of K
-and V come from L2, and against DRAM it is N / 2 if everything is read once.
+for long N and tiles of B queries; d / 3 is 43 at d = 128. At N = 512 the products' own reads take standard
+attention from 21 down to 14. N cancels: longer context does not help, nor do fewer FLOPs. The tiled figure is
+against what the kernel *asks* for; most of the repeats of K and V come from L2, and against DRAM it is N / 2
+if everything is read once.
 """,
 )
 
@@ -105,8 +107,8 @@ def _counted(n: int) -> Iterator[Event]:
         unit="FLOP/B",
         verdict=verdict(wrong),
         why="; ".join(wrong)
-        or f"at {standard:.1f} FLOP/B an A100 reaches {standard / ridges['A100']:.0%} of its peak at best; "
-        f"tiles of {HEIGHTS[-1]} queries bring it to {curves[f'tiled, {HEIGHTS[-1]} queries'][-1]:.0f}",
+        or f"at {standard:.1f} FLOP/B an A100 reaches {percent(standard / ridges['A100'])} of its peak at "
+        f"best; tiles of {HEIGHTS[-1]} queries bring it to {curves[f'tiled, {HEIGHTS[-1]} queries'][-1]:.0f}",
         derivation=f"4·{n}²·{HEAD_DIM} = {4 * n * n * HEAD_DIM:,} FLOPs over "
         f"{4 * n * n * HEAD_DIM / formulas['standard']:,.0f} B = {formulas['standard']:.1f} FLOP/B; for long "
         f"N 4·{HEAD_DIM} / (6·{ITEMSIZE}) = {4 * HEAD_DIM / 6 / ITEMSIZE:.1f}.",

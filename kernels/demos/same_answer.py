@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernels.demos import Demo, Param
+from kernels.demos.common import power
 from kernels.wire import Event, Progress, Result, Row
 
 HEAD_DIM = 64
@@ -108,8 +109,8 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
         yield Progress(len(outcomes), steps, case.name)
         outcome = outcomes[case] = _compare(case, device)
         if not outcome.tiled <= outcome.limit:  # so written, NaN is too far off as well
-            wrong.append(f"{case.name} is off by {outcome.tiled:.1e}, more than {outcome.limit:.1e}")
-        yield Row(case.name, _predicted(case), outcome.tiled, "", f"standard {outcome.standard:.1e}")
+            wrong.append(f"{case.name} is off by {power(outcome.tiled)}, more than {power(outcome.limit)}")
+        yield Row(case.name, _predicted(case), outcome.tiled, "", f"standard {power(outcome.standard)}")
 
     yield Progress(len(outcomes), steps, "queries without a key")
     worst, all_minus_inf = _blind(device)
@@ -121,7 +122,7 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
     ratio = max(outcomes[case].ratio for case in ordinary)
     if ratio > NO_FURTHER:
         wrong.append(f"the tiled answer is {ratio:.1f} times further off than the standard one")
-    first = outcomes[ordinary[0]]
+    first, once = outcomes[ordinary[0]], _rounding("fp16")
     yield Result(
         quantity="relative error, tiled in fp16",
         formula=_predicted(ordinary[0]),
@@ -131,10 +132,10 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
         why="; ".join(wrong)
         or f"in fp16 the tiled answer is {1 / first.ratio:.1f} times nearer to float64 than the standard "
         "one, which rounds S as well; no case is off by more than rounding explains",
-        derivation=f"P and O are rounded to fp16, each by 0.425·2⁻¹¹ = {_rounding('fp16'):.2e}; together "
-        f"√2·{_rounding('fp16'):.2e} = {_predicted(ordinary[0]):.2e}. Standard also rounds S: "
-        f"√7·{_rounding('fp16'):.2e} = {math.sqrt(STANDARD_ROUNDINGS) * _rounding('fp16'):.2e}, "
-        f"and is off by {first.standard:.2e}.",
+        derivation=f"P and O are rounded to fp16, each by 0.425·2⁻¹¹ = {power(once, 3)}; together "
+        f"√2·{power(once, 3)} = {power(math.sqrt(TILED_ROUNDINGS) * once, 3)}. Standard also rounds S: "
+        f"√7·{power(once, 3)} = {power(math.sqrt(STANDARD_ROUNDINGS) * once, 3)}, and is off by "
+        f"{power(first.standard, 3)}.",
         limits=_LIMITS[device],
         answer=_answer(ratio, identical=all(outcomes[case].identical for case in ordinary)),
     )

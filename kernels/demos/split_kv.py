@@ -14,6 +14,8 @@ from kernels.demos.common import (
     normal,
     off,
     on_gpu,
+    percent,
+    power,
     timed,
     verdict,
 )
@@ -90,10 +92,10 @@ def _counted(n: int) -> Iterator[Event]:
             None,
             error,
             "",
-            f"{off(o, outputs[0]):.1e} from one",
+            f"{power(off(o, outputs[0]))} from one",
         )
         if not error <= limit:
-            wrong.append(f"{splits} parts are off by {error:.1e}, more than {limit:.1e}")
+            wrong.append(f"{splits} parts are off by {power(error)}, more than {power(limit)}")
     most = SPLITS[-1]
     yield steps.begin("bytes")
     problem = traffic.Problem(1, n, HEAD_DIM, 2, heads=HEADS)
@@ -110,10 +112,10 @@ def _counted(n: int) -> Iterator[Event]:
         unit="",
         verdict=verdict(wrong),
         why="; ".join(wrong)
-        or f"1 to {most} parts agree with float64 within {limit:.1e} and with each other within "
-        f"{largest:.1e}; {alike} of {len(SPLITS) - 1} have the bits of one part",
-        derivation=f"Rounding allows √{n}·2⁻²⁴ = {limit:.1e}. At N = {n} in fp16 {most} parts take "
-        f"{formula - one:,} B more than one, {(formula - one) / one:.0%}; the share falls with N.",
+        or f"1 to {most} parts agree with float64 within {power(limit)} and with each other within "
+        f"{power(largest)}; {alike} of {len(SPLITS) - 1} have the bits of one part",
+        derivation=f"Rounding allows √{n}·2⁻²⁴ = {power(limit)}. At N = {n} in fp16 {most} parts take "
+        f"{formula - one:,} B more than one, {percent((formula - one) / one)}; the share falls with N.",
         limits="The interpreter checks values and bytes. That parts fill the chip takes a GPU to see.",
         answer=_answer(alike == len(SPLITS) - 1, largest),
     )
@@ -148,7 +150,7 @@ def _on_gpu(_: int) -> Iterator[Event]:
     wrong = []
     # Outputs are rounded to bf16, once each: two roundings apart at most.
     if not largest <= 2 * BF16_ROUNDING:
-        wrong.append(f"parts are {largest:.1e} apart")
+        wrong.append(f"parts are {power(largest)} apart")
     if gain < 2:
         wrong.append(f"{best} parts are only {gain:.1f} times as fast as one")
     alike = all(bool((o == outputs["1"]).all()) for o in outputs.values())
@@ -160,10 +162,10 @@ def _on_gpu(_: int) -> Iterator[Event]:
         verdict=verdict(wrong),
         why="; ".join(wrong)
         or f"{best} parts take {times[str(best)].median * 1e6:.0f} µs and one takes "
-        f"{times['1'].median * 1e6:.0f}, {gain:.0f} times as long, and they differ by {largest:.1e}, the "
+        f"{times['1'].median * 1e6:.0f}, {gain:.0f} times as long, and they differ by {power(largest)}, the "
         "rounding of bf16",
         derivation=f"{GPU_KV_HEADS} KV heads are {GPU_KV_HEADS} programs for {multiprocessors} "
-        f"multiprocessors, {GPU_KV_HEADS / multiprocessors:.0%}; with S parts {GPU_KV_HEADS}·S.",
+        f"multiprocessors, {percent(GPU_KV_HEADS / multiprocessors)}; with S parts {GPU_KV_HEADS}·S.",
         limits="One GPU, bf16 outputs; fp32 is compared in the interpreter.",
         answer=_answer(alike, largest if largest > 2 * BF16_ROUNDING else FP32_ROUNDING),
     )

@@ -33,7 +33,8 @@ DEMO = Demo(
     explain="""\
 One matrix has N² numbers for each head of each sequence:
 
-    N² · heads · batch · e = 16384² · 32 · 8 · 2 B = 2²⁸ · 2⁸ · 2 B = 2³⁷ B = 128 GiB
+    N² · heads · batch · e = 16384² · 32 · 8 · 2 B
+                           = 2²⁸ · 2⁸ · 2 B = 2³⁷ B = 128 GiB
 
 and there are two of them, S and P: 256 GiB, for one layer, forward alone. An H200 has 141 GB. Training keeps
 P of every layer until the backward pass.

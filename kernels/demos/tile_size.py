@@ -47,9 +47,10 @@ On chip it costs, with s tiles of keys in flight, at two bytes:
 
     shared memory = (B + 2 · s · keys) · d · e
 
-128 × 128 at d = 128 with s = 2 is 160 KB, with s = 3 it is 224 KB, with s = 4 it is 288 KB, and a program on
-an H100 may have 227 KB. The output of the tile sits in registers, B · d floats: 128 × 128 over 128 threads is
-128 registers each of the 255 that a thread can have, beside the scores. Past that the compiler spills.
+128 × 128 at d = 128 with s = 2 is 160 KiB, with s = 3 it is 224 KiB, with s = 4 it is 288 KiB, and a program
+on an H100 may have 227 KiB. The output of the tile sits in registers, B · d floats: 128 × 128 over 128
+threads is 128 registers each of the 255 that a thread can have, beside the scores. Past that the compiler
+spills.
 """,
 )
 
@@ -75,9 +76,9 @@ def _counted(n: int) -> Iterator[Event]:
     yield Series("K and V", HEIGHTS, found, "queries a tile", "B")
     needed = {rows: _shared(rows, WIDE, STAGES) for rows in HEIGHTS}
     for rows, size in needed.items():
-        yield Row(
-            f"shared memory, {rows} by {WIDE}", size, None, "B", "fits" if size <= LIMIT else "too much"
-        )
+        # In KiB: bytes of another kind than those that a chart of K and V compares.
+        fits = "fits" if size <= LIMIT else "too much"
+        yield Row(f"shared memory, {rows} by {WIDE}", size / 1024, None, "KiB", fits)
     too_tall = [rows for rows, size in needed.items() if size > LIMIT]
     wrong = [] if found == formulas else ["K and V bytes differ from the formula"]
     wrong += [] if too_tall else ["every height fits"]
@@ -90,7 +91,7 @@ def _counted(n: int) -> Iterator[Event]:
         why="; ".join(wrong)
         or f"each doubling halves K and V bytes until one tile holds all {n} queries; at d = {WIDE} with "
         f"{STAGES} tiles of {WIDE} keys in flight, {too_tall[0]} queries would take "
-        f"{needed[too_tall[0]] // 1024} KB of the {LIMIT // 1024} KB that a program may have on an H100",
+        f"{needed[too_tall[0]] // 1024} KiB of the {LIMIT // 1024} KiB that a program may have on an H100",
         derivation=f"2·{n}·{HEAD_DIM}·{ITEMSIZE}·⌈{n} / B⌉ B for K and V. Shared memory for B = "
         f"{too_tall[0]}: ({too_tall[0]} + 2·{STAGES}·{WIDE})·{WIDE}·{ITEMSIZE} B = {needed[too_tall[0]]:,} B."
         if too_tall

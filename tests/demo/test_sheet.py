@@ -64,7 +64,9 @@ def test_how_to_answer_and_what_that_sets_off() -> None:
     live, old = Where("here", Launcher(("x",))), Recording("NVIDIA H200", "570", "2026-11-30")
     assert sheet.asking(BYTES, live, "") == "Your prediction in B; enter commits it and runs."
     assert sheet.asking(BYTES, old, "").endswith("and shows the recorded run.")
-    assert sheet.asking(SAME, live, "").startswith("Choose;")
+    assert sheet.asking(replace(BYTES, unit="×"), live, "").startswith("Your prediction as a factor;")
+    assert sheet.asking(replace(BYTES, unit="%"), live, "").startswith("Your prediction in per cent;")
+    assert sheet.asking(SAME, live, "").startswith("Choose, 1 to 2:")
     assert sheet.asking(BYTES, live, "1 MB").startswith("Your answer on the card; enter commits it")
     assert sheet.asking(SAME, live, "2").startswith("Your answer on the card; 2 or ctrl+j commits it")
 
@@ -74,7 +76,12 @@ def test_every_size_with_its_values_and_which_one_a_key_changes() -> None:
     demo = replace(BYTES, params=several)
     assert [param.name for param in sheet.changeable(demo)] == ["n", "rows"]
     shown = sheet.sizes(demo, {"n": 256, "rows": 64, "d": 64}, "rows")
-    assert shown == "  n 256  of 256, 512  keys\n▸ rows 64  of 32, 64"
+    assert shown.split("\n") == [
+        "  n 256  of 256, 512  keys",
+        "▸ rows 64  of 32, 64",
+        "  v changes the one marked ▸, n marks the next",
+    ]
+    assert sheet.sizes(replace(BYTES, params=several[:1]), {"n": 256}, "n") == "▸ n 256  of 256, 512  keys"
 
 
 @pytest.mark.parametrize(

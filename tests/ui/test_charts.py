@@ -107,3 +107,52 @@ def test_a_table_without_room_for_columns_takes_two_lines_a_row() -> None:
         "  machine 1 181 696 B",
     ]
     assert "a note" not in table(seen, 95) and "a note" in table(seen, 105)
+
+
+def told(*rows: Witness) -> Witnesses:
+    return Witnesses("", rows, (), (), "", "", "", "")
+
+
+def test_words_stand_above_the_columns_of_numbers() -> None:
+    answer = Witness("answer", "P stored: it does fewer FLOPs", "", "P computed again: it moves fewer bytes")
+    numbers = Witness("FLOPs, P again", "", "58 720 256 FLOP", "58 720 256 FLOP", "✓ equal", "a note of it")
+    formula = Witness("H200 floor", "", "60.8 µs", "", "", "by datasheet")
+    assert table(told(answer, numbers, formula), 76).split("\n") == [
+        "answer",
+        "  you said P stored: it does fewer FLOPs",
+        "  machine P computed again: it moves fewer bytes",
+        "                         formula           machine",
+        "FLOPs, P again   58 720 256 FLOP   58 720 256 FLOP  ✓ equal  a note of it",
+        "H200 floor               60.8 µs                             by datasheet",
+    ]
+
+
+def test_a_note_shows_where_it_fits_and_stands_in_for_numbers_that_are_not_there() -> None:
+    rows = told(
+        Witness("-inf, no guard", note="NaN"),
+        Witness(
+            "tiled kernel", "0", "0", "0", "✓ equal", "a note that is longer than what is left of the line"
+        ),
+    )
+    assert table(rows, 60).split("\n")[1:] == [
+        "-inf, no guard                            NaN",
+        "tiled kernel            0         0         0  ✓ equal",
+    ]
+    assert table(rows, 30).split("\n")[:2] == ["-inf, no guard  NaN", "tiled kernel  ✓ equal"]
+    assert table(told(Witness("nothing", note="to measure")), 60) == "nothing  to measure"
+    assert table(told(), 60) == ""
+
+
+def test_what_bends_is_no_power_law_and_an_axis_of_several_words_is_called_x() -> None:
+    step = Series("tiled", (16, 64, 256, 1024), (1000, 1000, 100, 100), "B of cache", "B")
+    assert curves([step], 60).split("\n")[0] == "tiled by B of cache · log scale from 10 B"
+    halved = Series("K and V", (16, 32, 64, 128), (800, 400, 200, 100), "queries a tile", "B")
+    assert "goes like x^-1.00" in curves([halved], 60)
+
+
+@given(st.lists(st.builds(Witness, *[st.text("ab", max_size=30)] * 6), max_size=6), st.integers(20, 140))
+def test_columns_never_pass_the_width(rows, width) -> None:
+    lines = table(told(*rows), width).split("\n")
+    words = [cell for row in rows for cell in (row.name, row.said, row.formula, row.machine, row.note)]
+    longest = max(map(len, words), default=0)
+    assert all(cell_len(line) <= max(width, 3 * longest + 16) for line in lines)

@@ -20,6 +20,7 @@ from fatutor.demo.places import Source
 from fatutor.demo.prediction import Prediction, predict
 from fatutor.demo.recordings import Recording
 from fatutor.demo.run import Run
+from fatutor.demo.units import example
 from fatutor.errors import FatutorError
 from fatutor.store.records import DemoRun
 from fatutor.ui.charts import bars, curves, table
@@ -121,7 +122,7 @@ class DemoScreen(BaseScreen):
         box = self.query_one("#number", Input)
         box.display = number
         box.value = self._said if number else ""
-        box.placeholder = f"a number in {self.demo.unit}, with a prefix if you like"
+        box.placeholder = f"a number, such as {example(self.demo.unit)}"
         self.set_focus(box if number else None)
         self.draw()
 
