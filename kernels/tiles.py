@@ -174,16 +174,17 @@ def descriptor(x: Tensor, rows: int) -> Any:
 
 
 def _lines(x: Tensor) -> bool:
-    spans = [stride * x.element_size() for stride in _strides(x)[:-1]]
-    return x.data_ptr() % LINE == 0 and all(span % LINE == 0 for span in spans)
+    size = x.element_size()
+    a, b, c, _ = _strides(x)
+    return x.data_ptr() % LINE == a * size % LINE == b * size % LINE == c * size % LINE == 0
 
 
 def _strides(x: Tensor) -> list[int]:
     """Strides in elements; where a dimension is 1 long its stride is never used and may be anything."""
+    if 1 not in x.shape:
+        return list(x.stride())
     unused = math.lcm(LINE, x.shape[-1])
-    return [stride if n > 1 else unused for n, stride in zip(x.shape[:-1], x.stride()[:-1], strict=True)] + [
-        1
-    ]
+    return [stride if n > 1 else unused for n, stride in zip(x.shape[:-1], x.stride(), strict=False)] + [1]
 
 
 def capability(x: Tensor) -> tuple[int, int]:

@@ -72,7 +72,7 @@ def keys_outside(problem: Problem, *, tile_columns: int) -> Ledger:
 
 
 def backward(problem: Problem, *, keys_a_tile: int, queries_a_tile: int) -> Ledger:
-    """The two walks of `flash_backward.py` without a mask, and what prepares them.
+    """The two walks of `flash_backward.py` without a mask; that for dQ leaves W for the other.
 
     keys_a_tile: of the walk for dK and dV; queries_a_tile: of that for dQ. W is the workspace, two float32
     numbers a query.
@@ -82,7 +82,7 @@ def backward(problem: Problem, *, keys_a_tile: int, queries_a_tile: int) -> Ledg
     walks_of_keys = _tiles(problem.queries, queries_a_tile)
     read = {
         "O": q,
-        "dO": q * (walks_of_queries + 2),
+        "dO": q * (walks_of_queries + 1),
         "Q": q * (walks_of_queries + 1),
         "K": k * (walks_of_keys + 1),
         "V": k * (walks_of_keys + 1),
@@ -90,7 +90,7 @@ def backward(problem: Problem, *, keys_a_tile: int, queries_a_tile: int) -> Ledg
     ledger = _ledger(problem, read, {"dQ": q, "dK": k, "dV": k})
     numbers = problem.batch * problem.heads * problem.queries * LOGSUMEXP_BYTES
     return Ledger(
-        {**ledger.read, "L": numbers, "W": 2 * numbers * (walks_of_queries + 1)},
+        {**ledger.read, "L": numbers, "W": 2 * numbers * walks_of_queries},
         {**ledger.written, "W": 2 * numbers},
     )
 
@@ -103,8 +103,8 @@ def decoding(problem: Problem, *, kv_heads: int, splits: int) -> int:
     rows = problem.batch * problem.heads * problem.queries
     cache = 2 * problem.batch * kv_heads * problem.keys * problem.head_dim
     elements = cache + (splits + 1) * rows * problem.head_dim
-    # A part's output is written and read; its logsumexp written and read twice, for maximum and weight.
-    parts = splits * rows * (2 * problem.head_dim + 3) if splits > 1 else 0
+    # A part's output and its logsumexp are written and read.
+    parts = splits * rows * (2 * problem.head_dim + 2) if splits > 1 else 0
     return elements * problem.itemsize + (parts + rows) * LOGSUMEXP_BYTES
 
 

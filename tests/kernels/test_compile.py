@@ -45,21 +45,14 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[dict[str
     return said
 
 
-# The one kernel of half precision that spills, and how many bytes: see `flash_backward.HOPPER_TILES`.
-WIDEST_ON_HOPPER = (90, "_gradients_of_keys", 256)
-SPILT = 256
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("chip", LIMITS)
 def test_every_tile_compiles_and_fits(chip: int, reports: dict[int, list[dict[str, Any]]]) -> None:
-    # Three head dimensions. In half precision two kernels forward, three backward, two kinds of decoding with
-    # two each; in float32 one forward.
-    assert len(reports[chip]) == 3 * (2 + 3 + 2 * 2) + 3
+    # Three head dimensions. In half precision two kernels forward, two backward (on Hopper once three), two
+    # kinds of decoding with two each; in float32 one forward.
+    assert len(reports[chip]) == 3 * (2 + 2 + 2 * 2) + 3 + (chip == 90)
     for kernel in reports[chip]:
-        if (chip, kernel["kernel"], kernel["head_dim"]) == WIDEST_ON_HOPPER:
-            assert kernel["stack"] <= SPILT, kernel
-        elif kernel["itemsize"] == 2:
+        if kernel["itemsize"] == 2:
             assert kernel["stack"] == 0, f"registers spill: {kernel}"
         assert 0 < kernel["registers"] <= 255, kernel
         assert kernel["shared"] <= LIMITS[chip], kernel
@@ -78,7 +71,7 @@ def test_the_instructions_are_those_that_the_chips_have(reports: dict[int, list[
                 assert not any("mma" in name for name in kernel["instructions"]), kernel
             elif kernel["kernel"] == "_part":
                 assert kernel["instructions"] == ["mma.sync", "cp.async 16 B"], kernel
-            elif kernel["kernel"] not in ("_prepare", "_merge"):
+            elif kernel["kernel"] != "_merge":
                 assert unit[chip] in kernel["instructions"], kernel
                 # Tiles of one stage on the smaller chips are loaded as they are needed.
                 assert load[chip] in kernel["instructions"] or (chip, kernel["head_dim"]) == (80, 256), kernel

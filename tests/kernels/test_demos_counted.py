@@ -17,8 +17,8 @@ from tests.kernels.demo_runs import run
 
 EQUAL: dict[tuple[str, str], tuple[float, dict[str, float]]] = {
     # demo, setting: what it measures, which the formula gives to the last digit, and further rows like it
-    ("bytes-backward", "n=64 tile=64"): (108_288, {"dO read": 24_576, "W read": 1_024, "L read": 256}),
-    ("bytes-backward", "n=64 tile=32"): (141_568, {"K read": 24_576}),
+    ("bytes-backward", "n=64 tile=64"): (99_584, {"dO read": 16_384, "W read": 512, "L read": 256}),
+    ("bytes-backward", "n=64 tile=32"): (132_864, {"K read": 24_576}),
     ("causal-skip", "n=256"): (
         62.5,
         {"tiles, full": 16, "tiles, causal": 10, "FLOPs, causal": 10_485_760, "bytes, causal": 230_400},
