@@ -14,8 +14,8 @@ of them, and the matrix unit, which multiplies 16 rows at a time, is not left wi
 
 With e bytes an element, S splits and R = group · N_q rows, each head of K and V asks memory for
 
-    e · (2 N_k d  +  S R d  +  R d)  +  4 · R  +  4 · S R (2 d + 3)      the last term only if S > 1
-    K and V once, Q for each split, O; L; and in 32 bits each part's o written and read, its L read twice
+    e · (2 N_k d  +  S R d  +  R d)  +  4 · R  +  4 · S R (2 d + 2)      the last term only if S > 1
+    K and V once, Q for each split, O; L; and in 32 bits each part's o and L written and read
 
 Dao, Haziza, Massa & Sizov 2023 (Flash-Decoding); pages: Kwon et al. 2023 (arXiv 2309.06180).
 """
@@ -115,25 +115,27 @@ def _part(
 @triton.jit
 def _merge(
     PARTS, PART_LS, O, L, o_strides, rows, heads, N_q, splits,
-    D: tl.constexpr, TILE_D: tl.constexpr, SPLITS: tl.constexpr, STEP: tl.constexpr,
+    D: tl.constexpr, TILE_D: tl.constexpr, STEP: tl.constexpr,
 ):  # fmt: skip
-    """`online_softmax.merge` over the parts of one row."""
+    """`online_softmax.merge` over the parts of one row, STEP parts at a time."""
     row = tl.program_id(0).to(tl.int64)
-    part = tl.arange(0, SPLITS)
-    part_ls = tl.load(PART_LS + part * rows + row, mask=part < splits, other=float("-inf"))
-    m = tl.max(part_ls, 0)
-    reference = tl.where(m == float("-inf"), 0.0, m)
-    l = tl.sum(tl.exp(part_ls - reference), 0)
-
     column = tl.arange(0, TILE_D)
+    m = float("-inf")
+    l = 0.0
     o = tl.zeros((TILE_D,), tl.float32)
     for first in range(0, splits, STEP):
-        some = first + tl.arange(0, STEP)
-        entry = some * rows + row
-        alpha = tl.exp(tl.load(PART_LS + entry, mask=some < splits, other=float("-inf")) - reference)
-        inside = (some < splits)[:, None] & (column < D)[None, :]
-        some_o = tl.load(PARTS + entry[:, None] * D + column[None, :], mask=inside, other=0.0)
-        o += tl.sum(alpha[:, None] * some_o, 0)
+        part = first + tl.arange(0, STEP)
+        entry = part * rows + row
+        part_ls = tl.load(PART_LS + entry, mask=part < splits, other=float("-inf"))
+        inside = (part < splits)[:, None] & (column < D)[None, :]
+        part_os = tl.load(PARTS + entry[:, None] * D + column[None, :], mask=inside, other=0.0)
+        m_new = tl.maximum(m, tl.max(part_ls, 0))
+        reference = tl.where(m_new == float("-inf"), 0.0, m_new)
+        alpha = tl.exp(m - reference)
+        weights = tl.exp(part_ls - reference)
+        l = alpha * l + tl.sum(weights, 0)
+        o = alpha * o + tl.sum(weights[:, None] * part_os, 0)
+        m = m_new
 
     l = tl.where(l == 0.0, 1.0, l)
     i, head, batch = row % N_q, row // N_q % heads, row // N_q // heads
@@ -238,7 +240,7 @@ def _attend(
         if splits > 1:
             _on(_merge, batch * heads * N_q)(
                 parts, part_Ls, o, L, o.stride()[:3], batch * heads * N_q, heads, N_q, splits,
-                D=d, TILE_D=padded(d), SPLITS=triton.next_power_of_2(splits), STEP=32, num_warps=4,
+                D=d, TILE_D=padded(d), STEP=32, num_warps=4,
             )  # fmt: skip
     return o, L
 
