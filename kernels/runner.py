@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,6 +18,8 @@ from importlib.util import find_spec
 from kernels import interpreter
 from kernels.demos import Demo, DemoModule
 from kernels.wire import Error, Event, Progress, Result, Start
+
+INSTALL = "pip install 'fatutor[demos]'"
 
 
 class RefusalError(Exception):
@@ -70,17 +74,44 @@ def run(module: DemoModule, params: Mapping[str, int], device: str, emit: Callab
         raise
     except Exception as error:
         traceback.print_exc()
-        what = f"{demo.name} failed with {type(error).__name__}: {' '.join(str(error).split())}"
-        emit(Error(what, "the traceback is on standard error"))
+        emit(_failure(demo, error))
         return 1
     return 0
+
+
+# What a machine says when it cannot, and not the demo: a part of the message, and the way out.
+_BEYOND = (
+    ("out of memory", "choose a smaller size, or end what else is on the GPU"),
+    ("can't allocate memory", "choose a smaller size, or end what else takes memory"),
+    ("busy or unavailable", "wait until the GPU is free, or use --device cpu"),
+    ("driver version is insufficient", "update the NVIDIA driver, or use --device cpu"),
+    ("no kernel image is available", "use --device cpu: this PyTorch has no code for this GPU"),
+)
+
+
+def _failure(demo: Demo, error: Exception) -> Error:
+    """Why it failed, in one sentence: the first that the error says, since CUDA's go on for a page."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return Error(f"{demo.name} needs {error.name}, not installed here", INSTALL)
+    said = _first(str(error))
+    for sign, way_out in _BEYOND:
+        if sign in said:
+            return Error(f"{demo.name} cannot go on: {said}", way_out)
+    if isinstance(error, MemoryError):
+        return Error(f"{demo.name} ran out of memory", "choose a smaller size")
+    return Error(f"{demo.name} failed with {type(error).__name__}: {said}", "its log has the traceback")
+
+
+def _first(said: str) -> str:
+    """The first sentence, on one line, without what CUDA says after each of its errors."""
+    return re.split(r"\. |\.$|\n\s*\n|\nCUDA kernel errors", said.strip(), maxsplit=1)[0].replace("\n", " ")
 
 
 def _need(demo: Demo) -> None:
     missing = [name for name in demo.needs if find_spec(name) is None]
     if not missing:
         return
-    way_out = "pip install 'fatutor[demos]'"
+    way_out = INSTALL
     if "triton" in missing and sys.platform != "linux":
         way_out = "triton has wheels for Linux only: run the demo on a Linux machine"
     raise RefusalError(f"{demo.name} needs {' and '.join(missing)}, not installed here", way_out, exit_code=1)
@@ -88,9 +119,10 @@ def _need(demo: Demo) -> None:
 
 def _load(demo: Demo, asked: str) -> str:
     """Choose where to run, then import what is needed in the mode that this takes."""
-    cuda = "torch" in demo.needs and import_module("torch").cuda.is_available()
+    cuda, why_not = _cuda() if "torch" in demo.needs else (False, "")
     if asked == "cuda" and "cuda" in demo.devices and not cuda:
-        raise RefusalError("PyTorch finds no CUDA device here", "use --device cpu", exit_code=1)
+        reason = f": {why_not}" if why_not else ""
+        raise RefusalError(f"PyTorch finds no CUDA device here{reason}", "use --device cpu", exit_code=1)
     possible = [place for place in demo.devices if place != "cuda" or (cuda and asked != "cpu")]
     if not possible:
         raise RefusalError(
@@ -103,6 +135,16 @@ def _load(demo: Demo, asked: str) -> str:
     for name in demo.needs:
         import_module(name)
     return possible[0]
+
+
+def _cuda() -> tuple[bool, str]:
+    """Whether PyTorch can use a GPU here, and what it warns of if there is one that it cannot use."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = bool(import_module("torch").cuda.is_available())
+    for one in said:  # they belong into the log all the same
+        sys.stderr.write(warnings.formatwarning(one.message, one.category, one.filename, one.lineno))
+    return found, next((_first(str(one.message)) for one in said), "")
 
 
 def _start(demo: Demo, device: str, params: Mapping[str, int]) -> Start:

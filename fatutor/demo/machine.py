@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
+import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib.util import find_spec
 
+from fatutor.text.clean import clean_line
+
 NO_GPU = "no GPU here: demos count bytes and check values; times"
+_LONGEST_NAME = 120
 
 
 def gpu_name() -> str | None:
@@ -16,17 +23,32 @@ def gpu_name() -> str | None:
     if tool is None:
         return None
     try:
-        told = subprocess.run(
+        told = subprocess.Popen(
             [tool, "--query-gpu=name", "--format=csv,noheader"],
-            capture_output=True,
-            text=True,
-            timeout=2,
-            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
-    except (OSError, subprocess.SubprocessError):
+    except OSError:
         return None
-    names = told.stdout.strip().splitlines()
-    return names[0].strip() if told.returncode == 0 and names else None
+    with told:
+        try:
+            names = told.communicate(timeout=2)[0].decode("utf-8", "replace")
+        except subprocess.TimeoutExpired:
+            _end(told)
+            return None
+    name = clean_line(names.strip().partition("\n")[0][:_LONGEST_NAME])
+    return name if told.returncode == 0 and name else None
+
+
+def _end(tool: subprocess.Popen[bytes]) -> None:
+    """The tool and what it started: on some machines it is a script."""
+    if sys.platform == "win32":
+        tool.kill()
+        return
+    with suppress(ProcessLookupError):
+        os.killpg(tool.pid, signal.SIGKILL)
 
 
 def missing(needs: Iterable[str] = ("torch", "triton")) -> list[str]:

@@ -194,7 +194,8 @@ class Run:
             way_out = here("run it again, or another size")
         else:
             end = f"was ended by {_signal_name(-code)}"
-            way_out = "choose a smaller size: memory may have run out"
+            killed = code == -signal.SIGKILL
+            way_out = "choose a smaller size: memory may have run out" if killed else here("run it again")
         last = f": {self.log[-1][:_LAST_WORDS]}" if self.log else ""
         return Failed(f"{where} {end}{last}", way_out)
 

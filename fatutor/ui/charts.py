@@ -15,7 +15,7 @@ from fatutor.demo.units import exact, human
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 HEADS = ("", "you said", "formula", "machine", "", "")
-LONGEST_NUMBER = 24  # cells; 268 435 456 FLOP takes 16
+LONGEST_NUMBER = 20  # cells; 137 438 953 472 FLOP takes as many
 SAME_SLOPE = 0.3  # between neighbouring points; what bends more is no power law
 MOST_POINTS = 12  # bars of one curve; more points are thinned, evenly, ends kept
 

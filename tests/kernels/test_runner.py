@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -73,10 +74,52 @@ def test_a_run_is_progress_start_and_what_the_demo_yields() -> None:
 def test_a_failure_is_an_event_on_one_line_with_the_traceback_elsewhere(capsys: Any) -> None:
     code, events = said_by(Fake(events=(), failure=ValueError("two\nlines")))
     assert code == 1
-    assert events[-1] == Error(
-        "plain failed with ValueError: two lines", "the traceback is on standard error"
-    )
+    assert events[-1] == Error("plain failed with ValueError: two lines", "its log has the traceback")
     assert "Traceback" in capsys.readouterr().err
+
+
+class OutOfMemoryError(RuntimeError):
+    """As torch names it."""
+
+
+@pytest.mark.parametrize(
+    ("failure", "what", "way_out"),
+    [
+        (
+            OutOfMemoryError(
+                "CUDA out of memory. Tried to allocate 64.00 GiB. GPU 0 has a total capacity of 23.6 GiB."
+            ),
+            "plain cannot go on: CUDA out of memory",
+            "choose a smaller size, or end what else is on the GPU",
+        ),
+        (
+            RuntimeError(
+                "[enforce fail at alloc_cpu.cpp:119] DefaultCPUAllocator: can't allocate memory: you"
+            ),
+            "plain cannot go on: [enforce fail at alloc_cpu.cpp:119] DefaultCPUAllocator: can't allocate "
+            "memory: you",
+            "choose a smaller size, or end what else takes memory",
+        ),
+        (MemoryError(), "plain ran out of memory", "choose a smaller size"),
+        (
+            RuntimeError(
+                "CUDA error: CUDA-capable device(s) is/are busy or unavailable\nCUDA kernel errors might be "
+                "asynchronously reported at some other API call."
+            ),
+            "plain cannot go on: CUDA error: CUDA-capable device(s) is/are busy or unavailable",
+            "wait until the GPU is free, or use --device cpu",
+        ),
+        (
+            ModuleNotFoundError("No module named 'numpy'", name="numpy"),
+            "plain needs numpy, not installed here",
+            "pip install 'fatutor[demos]'",
+        ),
+    ],
+    ids=["GPU memory", "memory", "Python's memory", "GPU in use", "a package"],
+)
+def test_what_the_machine_lacks_is_told_with_a_way_out(failure: Exception, what: str, way_out: str) -> None:
+    code, events = said_by(Fake(events=(), failure=failure))
+    assert (code, events[-1]) == (1, Error(what, way_out))
 
 
 def test_a_reader_that_has_gone_is_not_a_failure_of_the_demo() -> None:
@@ -135,7 +178,7 @@ class NoCuda:
         is_available = staticmethod(lambda: False)
 
 
-def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_devices(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setattr(runner, "find_spec", lambda name: object())
     monkeypatch.setattr(runner, "import_module", lambda name: NoCuda)
     both = replace(DEMO, needs=("torch",), devices=("cuda", "cpu"))
@@ -152,6 +195,20 @@ def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refusal.value.exit_code == 1
     with pytest.raises(RefusalError, match="runs on a CUDA device alone"):
         chosen(replace(both, devices=("cuda",)), "auto")
+
+    def too_old() -> bool:
+        warnings.warn(
+            "CUDA initialization: The NVIDIA driver is too old (found 11040). Please update", stacklevel=1
+        )
+        return False
+
+    monkeypatch.setattr(NoCuda.cuda, "is_available", staticmethod(too_old))
+    with pytest.raises(
+        RefusalError, match=r"here: CUDA initialization: The NVIDIA driver is too old \(found"
+    ):
+        chosen(both, "cuda")
+    assert chosen(both, "auto") == "cpu"
+    assert "too old" in capsys.readouterr().err
 
     monkeypatch.setattr(NoCuda.cuda, "is_available", staticmethod(lambda: True))
     assert runner._load(both, "auto") == "cuda"
