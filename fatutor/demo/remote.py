@@ -76,7 +76,7 @@ def _gpu(started: Started, log: tuple[str, ...]) -> Finding:
 
 def _unreached(launcher: Launcher, run: Run, limit: float) -> Finding:
     """Why no kernels were heard."""
-    last = run.log[-1] if run.log else "it said nothing"
+    last = run.last_words or ("it said nothing" if not run.log else "no text")
     code = run.exit_code
     kernels = bundle_root() / "kernels"
     if run.other_version:

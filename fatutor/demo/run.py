@@ -83,7 +83,8 @@ class Run:
             self._folder.cleanup()
             if isinstance(error, OSError | ValueError):
                 raise FatutorError(
-                    f"{self._argv[0]} could not be started: {error}", "check that it is installed"
+                    f"{self._argv[0]} could not be started: {getattr(error, 'strerror', None) or error}",
+                    "check that it is installed",
                 ) from error
             raise
         self._deadline = asyncio.get_running_loop().time() + self._limit
@@ -101,6 +102,12 @@ class Run:
     def log(self) -> tuple[str, ...]:
         """At most the last 200 lines that were no events, oldest first, cleaned."""
         return self._child.log.read()
+
+    @property
+    def last_words(self) -> str:
+        """The log's last line, cut short; empty where that is no text, but bytes of some kind."""
+        line = self.log[-1][:_LAST_WORDS] if self.log else ""
+        return "" if line.count("\ufffd") > len(line) // 8 else line
 
     @property
     def exit_code(self) -> int | None:
@@ -196,7 +203,7 @@ class Run:
             end = f"was ended by {_signal_name(-code)}"
             killed = code == -signal.SIGKILL
             way_out = "choose a smaller size: memory may have run out" if killed else here("run it again")
-        last = f": {self.log[-1][:_LAST_WORDS]}" if self.log else ""
+        last = f": {self.last_words}" if self.last_words else ""
         return Failed(f"{where} {end}{last}", way_out)
 
 

@@ -34,6 +34,7 @@ class Table:
     def __init__(self, at: str = "") -> None:
         self._at = at
         self._headed = False
+        self._progress: Progress | None = None
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -41,7 +42,8 @@ class Table:
                 where = f"{event.device_name or event.device}{self._at}"
                 sizes = (f"{name} {value}" for name, value in event.params.items())
                 print(" · ".join(filter(None, (event.demo, *sizes, where, event.plan))), file=sys.stderr)
-            case Progress():
+            case Progress() if event != self._progress:
+                self._progress = event
                 share = f"{event.done:g} of {event.total:g}" if event.total else f"{event.done:g}"
                 print(f"  {share}  {event.note}", file=sys.stderr)
             case Row():

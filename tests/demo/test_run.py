@@ -170,6 +170,15 @@ def test_too_many_rows_end_the_run(fake, collect, assert_gone):
     assert_gone()
 
 
+def test_bytes_of_some_kind_are_no_last_words(fake, collect):
+    events, _ = collect(fake("sys.stdout.buffer.write(bytes(range(128, 256)) * 20)"))
+    assert events[-1].what == "fake ended with exit code 0 and without a result"
+    events, _ = collect(
+        fake("sys.stdout.buffer.write('naïve: Ünicode'.encode('latin-1') + b' is quoted all the same')")
+    )
+    assert events[-1].what.endswith("is quoted all the same")
+
+
 def test_garbage_goes_to_the_log_and_hurts_nothing(fake, collect):
     events, log = collect(
         fake(r"""
@@ -359,7 +368,9 @@ def _root() -> str:
 
 
 def test_a_program_that_is_not_there(collect):
-    with pytest.raises(FatutorError, match="/no/such/program could not be started"):
+    with pytest.raises(
+        FatutorError, match="/no/such/program could not be started: No such file or directory;"
+    ):
         collect(Launcher(("/no/such/program",)))
 
 
