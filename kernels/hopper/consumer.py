@@ -16,12 +16,8 @@ products of another. The consumers fall into that step by themselves: forcing it
 # ruff: noqa: E741 - l is what the papers call it
 
 from kernels.hopper.gluon_names import (
-    fence_async_shared,
     gl,
     gluon,
-    mbarrier,
-    tma_store,
-    tma_store_wait,
     wgmma,
     wgmma_wait,
 )
@@ -61,6 +57,21 @@ def _mask(s, row, column, keys, CAUSAL: gl.constexpr):
 
 
 @gluon.jit
+def _first_step(
+    q, k_ring, ki, row, column, keys, m, l, scale_log2, zero, dtype: gl.constexpr,
+    CAUSAL: gl.constexpr, RAGGED: gl.constexpr,
+):  # fmt: skip
+    """The step for the block that may need a mask."""
+    s_token = _start_scores(q, tile_in(k_ring, ki), zero)
+    s = wgmma_wait(0, [s_token])
+    release(k_ring, ki)
+    if CAUSAL or RAGGED:
+        s = _mask(s, row, column, keys, CAUSAL)
+    p, _, m, l = _softmax(s, m, l, scale_log2, dtype)
+    return p, m, l
+
+
+@gluon.jit
 def _half_step(q, k_ring, ki, row, column, l, scale_log2, like, dtype: gl.constexpr):
     """A first step for the front half of a block; for the other keys p is 0. Layouts are those of `like`."""
     ROWS: gl.constexpr = like.shape[0]
@@ -88,21 +99,38 @@ def _write_logsumexp(L, row, m, l, scale_log2, N_q):
     return total
 
 
+@gluon.constexpr_function
+def _in_sectors(D):
+    """A layout of (64, D) in which four threads hold 16 columns of a row: 32 bytes, what memory takes whole.
+
+    After a matrix product they hold 8, two each. Getting from there to here trades one bit of a column's
+    number between threads and registers, which is cheap: shuffles, and no shared memory.
+    """
+    further = [[0, 2**bit] for bit in range(4, D.bit_length() - 1)]
+    return gl.DistributedLinearLayout(
+        reg_bases=[[0, 1], [0, 2], [8, 0], *further],
+        lane_bases=[[0, 8], [0, 4], [1, 0], [2, 0], [4, 0]],
+        warp_bases=[[16, 0], [32, 0]],
+        block_bases=[],
+        shape=[64, D],
+    )
+
+
 @gluon.jit
-def _store_rows(task, batch, head, row, tile):
-    """Store a tile of which some rows lie before 0: there the copy engine loads, but does not store."""
-    ROWS: gl.constexpr = tile.shape[0]
-    D: gl.constexpr = tile.shape[1]
-    layout: gl.constexpr = gl.BlockedLayout([1, 8], [256 // D, D // 8], [4, 1], [1, 0])
-    i = row + gl.arange(0, ROWS, gl.SliceLayout(1, layout))
-    O = task.O + batch.to(gl.int64) * task.o_batch + head.to(gl.int64) * task.o_head
-    places = i.to(gl.int64)[:, None] * task.o_row + gl.arange(0, D, gl.SliceLayout(0, layout))[None, :]
-    gl.store(O + places, tile.load(layout), mask=((i >= 0) & (i < task.N_q))[:, None])
+def _write_output(task, batch, head, row, o):
+    """Store the rows of o from row 0 to N_q, from the registers. So Q's slot is free once Q is done with."""
+    D: gl.constexpr = o.shape[1]
+    layout: gl.constexpr = _in_sectors(D)
+    i = row + gl.arange(0, o.shape[0], gl.SliceLayout(1, layout))
+    O = task.O + (batch.to(gl.int64) * task.o_batch + head.to(gl.int64) * task.o_head) * 8
+    places = (i.to(gl.int64) * task.o_row * 8)[:, None] + gl.arange(0, D, gl.SliceLayout(0, layout))[None, :]
+    sectors = gl.convert_layout(o.to(task.O.dtype.element_ty), layout)
+    gl.store(O + places, sectors, mask=((i >= 0) & (i < task.N_q))[:, None])
 
 
 @gluon.jit
 def consume(
-    rings, task, o_desc,
+    rings, task,
     CONSUMERS: gl.constexpr, CAUSAL: gl.constexpr, RAGGED: gl.constexpr, Q_IN_REGISTERS: gl.constexpr,
     EARLY_EXP: gl.constexpr, HALF: gl.constexpr, W: gl.constexpr,
 ):  # fmt: skip
@@ -110,7 +138,7 @@ def consume(
     D: gl.constexpr = rings.q.slots.shape[4]
     BLOCK: gl.constexpr = rings.k.slots.shape[3]
     Q_SETS: gl.constexpr = rings.q.slots.shape[0] // CONSUMERS
-    dtype: gl.constexpr = o_desc.dtype
+    dtype: gl.constexpr = task.O.dtype.element_ty
     # Registers of a matrix product: version 3 is the warpgroup's, 16 rows a warp.
     s_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, BLOCK, 16])
     o_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, D, 16])
@@ -137,10 +165,10 @@ def consume(
         n = gl.where(row < N_q, blocks_seen(row + ROWS, shift, N_k, BLOCK, CAUSAL), 0)
         qi = turn % Q_SETS * CONSUMERS + W
         await_full(rings.q, qi, turn // Q_SETS & 1)
-        q_slot = tile_in(rings.q, qi)
-        q = q_slot
+        q = tile_in(rings.q, qi)
         if Q_IN_REGISTERS:
-            q = q_slot.load(gl.DotOperandLayout(0, s_layout, 2))
+            q = q.load(gl.DotOperandLayout(0, s_layout, 2))
+            release(rings.q, qi)
         for _ in range(n, n_tile):  # for the other consumers only
             await_full(rings.k, ki, k_phase)
             release(rings.k, ki)
@@ -156,20 +184,19 @@ def consume(
         if n > 0:
             await_full(rings.k, ki, k_phase)
             column = (n - 1) * BLOCK
-            if HALF and W == 0:
-                # With two consumers and blocks of 128 the diagonal of the first one's rows ends in the middle
-                # of its block, so half a block does. 5-8 % at N = 512.
+            # Where the diagonal ends in the middle of a block of 128, half the block does: 5-8 % at d = 128 and
+            # N = 512; at d = 64 8 % at 1024, 4 % at 4096. With three consumers it is not always the same one's.
+            half = HALF and W % 2 == 0
+            if HALF and CONSUMERS % 2 == 1:
+                half = (row + shift) // ROWS % 2 == 0
+            if half:
                 p, m, l = _half_step(q, rings.k, ki, row + shift, column, l, scale_log2, zero, dtype)
             else:
-                s_token = _start_scores(q, tile_in(rings.k, ki), zero)
-                s = wgmma_wait(0, [s_token])
-                release(rings.k, ki)
-                if CAUSAL or RAGGED:
-                    s = _mask(s, row + shift, column, N_k, CAUSAL)
-                p, _, m, l = _softmax(s, m, l, scale_log2, dtype)
+                p, m, l = _first_step(
+                    q, rings.k, ki, row + shift, column, N_k, m, l, scale_log2, zero, dtype,
+                    CAUSAL, RAGGED,
+                )  # fmt: skip
             ki, k_phase = after(rings.k, ki, k_phase)
-            if Q_SETS == 2:
-                _release_previous(rings.q, turn, CONSUMERS, W)
             if EARLY_EXP:
                 await_full(rings.v, vi, v_phase)
 
@@ -195,6 +222,8 @@ def consume(
                 release(rings.v, used)
                 o = gl.convert_layout(alpha, o_rows)[:, None] * o
 
+            if not Q_IN_REGISTERS:
+                release(rings.q, qi)  # the next tile's Q travels while this one ends
             if not EARLY_EXP:
                 await_full(rings.v, vi, v_phase)
             o_token = wgmma(gl.convert_layout(p, p_layout), tile_in(rings.v, vi), o, is_async=True)
@@ -204,27 +233,9 @@ def consume(
             vi, v_phase = after(rings.v, vi, v_phase)
             o = o * gl.convert_layout(1.0 / total, o_rows)[:, None]
         else:
-            if Q_SETS == 2:
-                _release_previous(rings.q, turn, CONSUMERS, W)
+            if not Q_IN_REGISTERS:
+                release(rings.q, qi)
             _write_logsumexp(L_head, row, m, l, scale_log2, N_q)
-
-        # Q is done with, so its slot takes the output on its way out.
-        q_slot.store(o.to(dtype))
-        fence_async_shared()
-        if CAUSAL and row < 0:
-            _store_rows(task, batch, head, row, q_slot)
-        else:
-            tma_store(o_desc, [batch, head, row, 0], rings.q.slots.index(qi))  # rows from N_q on are left out
-        if Q_SETS == 1:
-            tma_store_wait(0)
-            release(rings.q, qi)
+        _write_output(task, batch, head, row, o)
         turn += 1
         tile = read(rings.box, turn)
-    tma_store_wait(0)
-
-
-@gluon.jit
-def _release_previous(q_ring, turn, CONSUMERS: gl.constexpr, W: gl.constexpr):
-    """Free the slot through which the last tile's output has been leaving; by now it is out."""
-    tma_store_wait(0)
-    mbarrier.arrive(q_ring.empty.index((turn + 1) % 2 * CONSUMERS + W), count=1, pred=turn > 0)

@@ -33,7 +33,7 @@ ROWS = 64  # of a consumer: what one matrix instruction of a warpgroup takes
     ]
 )  # fmt: skip
 def _hopper_forward(
-    q_desc, k_desc, v_desc, o_desc, O, o_batch, o_head, o_row, L, counters,
+    q_desc, k_desc, v_desc, O, o_batch, o_head, o_row, L, counters,
     heads, all_heads, tiles, together, group, scale_log2, N_q, N_k, lead,
     CAUSAL: gl.constexpr, RAGGED: gl.constexpr, CONSUMERS: gl.constexpr, Q_SETS: gl.constexpr,
     K_SLOTS: gl.constexpr, V_SLOTS: gl.constexpr, Q_IN_REGISTERS: gl.constexpr, EARLY_EXP: gl.constexpr,
@@ -50,23 +50,35 @@ def _hopper_forward(
     if CONSUMERS == 2:
         gl.warp_specialize(
             [
-                (consume, (rings, task, o_desc, 2, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 0)),
-                (consume, (rings, task, o_desc, 2, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 1)),
+                (consume, (rings, task, 2, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 0)),
+                (consume, (rings, task, 2, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 1)),
                 (produce, (rings, task, q_desc, k_desc, v_desc, order, 2, CAUSAL)),
             ],
             [4, 1],
             [REGISTERS, 24],
         )
-    else:
+    elif CONSUMERS == 3:
         gl.warp_specialize(
             [
-                (consume, (rings, task, o_desc, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 0)),
-                (consume, (rings, task, o_desc, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 1)),
-                (consume, (rings, task, o_desc, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 2)),
+                (consume, (rings, task, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 0)),
+                (consume, (rings, task, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 1)),
+                (consume, (rings, task, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 2)),
                 (produce, (rings, task, q_desc, k_desc, v_desc, order, 3, CAUSAL)),
             ],
             [4, 4, 1],
             [REGISTERS, REGISTERS, 24],
+        )
+    else:
+        gl.warp_specialize(
+            [
+                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 0)),
+                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 1)),
+                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 2)),
+                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 3)),
+                (produce, (rings, task, q_desc, k_desc, v_desc, order, 4, CAUSAL)),
+            ],
+            [4, 4, 4, 1],
+            [REGISTERS, REGISTERS, REGISTERS, 24],
         )
 
 
@@ -86,15 +98,17 @@ class Plan:
     registers: int = 240  # a thread of a consumer, of 65536 in all; the producer has 24
 
 
-def plan_for(head_dim: int, N_q: int, *, causal: bool) -> Plan:
-    if head_dim == 256:  # o alone takes 128 registers and Q 64 KiB, so blocks are small and Q has one set
-        return Plan(2, 64, q_sets=1, k_slots=3, v_slots=2)
+def plan_for(head_dim: int, N_q: int, N_k: int, *, causal: bool) -> Plan:
+    if head_dim == 256:  # o alone takes 128 registers and Q 64 KiB, so blocks are small
+        return Plan(2, 64, q_sets=1, k_slots=2, v_slots=3)
     if head_dim == 128:  # Q in registers leaves the tensor cores a fifth less to read from shared memory: 2 %
-        return Plan(2, 128, q_sets=2, k_slots=3, v_slots=2, q_in_registers=True, half_diagonal=causal)
-    if causal and N_q < 2048:  # few blocks a tile: half a diagonal block saves more than a third consumer
-        return Plan(2, 128, q_sets=2, k_slots=4, v_slots=4, early_exp=True, half_diagonal=True)
-    # At d = 64 exponentials take as long as products. A third consumer: 10-15 % from N = 4096.
-    return Plan(3, 128, q_sets=2, k_slots=4, v_slots=4, early_exp=True, registers=160)
+        return Plan(2, 128, q_sets=1, k_slots=3, v_slots=3, q_in_registers=True, half_diagonal=causal)
+    # At d = 64 exponentials take as long as products. A third consumer: 10-15 % over two from N = 4096.
+    # Where a query sees few keys, a tile's beginning and end are what takes time, and four at once hide that.
+    keys = N_k - N_q // 2 if causal else N_k
+    if keys < 1024:
+        return Plan(4, 64, q_sets=2, k_slots=8, v_slots=8, early_exp=True, registers=112)
+    return Plan(3, 128, q_sets=2, k_slots=4, v_slots=4, early_exp=True, half_diagonal=causal, registers=160)
 
 
 def constants(plan: Plan, *, causal: bool, ragged: bool) -> dict[str, int]:
@@ -116,10 +130,11 @@ def constants(plan: Plan, *, causal: bool, ragged: bool) -> dict[str, int]:
 def heads_together(all_heads: int, kv_bytes: int, heads_per_kv: int) -> int:
     """Query heads in a pass of causal attention; kv_bytes: K and V of one head of theirs.
 
-    Passes of about 32 MiB share the L2 cache, and are of even size: the long tiles of a small last one would
-    be waited for. Passes of 4 MiB at N = 512 cost 7 %, of uneven size at N = 8192 2 %.
+    Passes are of even size: the long tiles of a small last one would be waited for. They take about 32 MiB of
+    K and V, which share the L2 cache, and at most 64 heads. With as many heads as there are programs, all
+    begin with a head's longest tile, which reads its K and V from memory, and all at once: 4 % at N = 512.
     """
-    passes = max(1, round(all_heads // heads_per_kv * kv_bytes / (32 << 20)))
+    passes = max(round(all_heads // heads_per_kv * kv_bytes / (32 << 20)), -(-all_heads // 64))
     return -(-all_heads // passes)
 
 
@@ -129,7 +144,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> t
         q, scale = q * math.copysign(scale != 0, scale), abs(scale) or 1.0
     batch, heads, N_q, d = q.shape
     kv_heads, N_k = k.shape[1:3]
-    plan = plan_for(d, N_q, causal=causal)
+    plan = plan_for(d, N_q, N_k, causal=causal)
     tile = ROWS * plan.consumers
     lead = (N_k - N_q) % tile if causal else 0
     tiles = -(-(N_q + lead) // tile)
@@ -141,8 +156,8 @@ def forward(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> t
         L = torch.empty((batch, heads, N_q), dtype=torch.float32, device=q.device)
         kernel: Any = _hopper_forward[min(_multiprocessors(q.device), all_heads * tiles),]
         kernel(
-            *(_descriptor(x, rows) for x, rows in ((q, ROWS), (k, plan.block), (v, plan.block), (o, ROWS))),
-            o, *o.stride()[:3], L, _counters(q.device),
+            *(_descriptor(x, rows) for x, rows in ((q, ROWS), (k, plan.block), (v, plan.block))),
+            o, *(stride // 8 for stride in o.stride()[:3]), L, _counters(q.device),
             heads, all_heads, tiles, together, heads // kv_heads, scale * math.log2(math.e), N_q, N_k, lead,
             **constants(plan, causal=causal, ragged=not causal and N_k % plan.block != 0), num_warps=4,
         )  # fmt: skip
@@ -168,11 +183,23 @@ def _counters(device: torch.device) -> Tensor:
     """Two zeros for this launch alone; the kernel leaves them 0.
 
     Launches on one stream follow each other, so they share a pair. A captured graph may be replayed on any
-    stream, so it gets its own.
+    stream, so each launch in it keeps a pair of its own. Those lie ready: zeroing one in the graph would cost
+    each replay 2 µs.
     """
-    if torch.cuda.is_current_stream_capturing():
+    spare = _spare_counters(device)
+    if not torch.cuda.is_current_stream_capturing():
+        if not spare:
+            spare.extend(torch.zeros((1024, 2), dtype=torch.int32, device=device).unbind())
+        return _counters_of_stream(device, torch.cuda.current_stream(device).cuda_stream)
+    try:
+        return spare.pop()
+    except IndexError:  # nothing was launched here before the capture
         return torch.zeros(2, dtype=torch.int32, device=device)
-    return _counters_of_stream(device, torch.cuda.current_stream(device).cuda_stream)
+
+
+@functools.cache
+def _spare_counters(_device: torch.device) -> list[Tensor]:
+    return []
 
 
 @functools.cache

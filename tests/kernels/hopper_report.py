@@ -29,6 +29,7 @@ TYPES = {torch.bfloat16: "bf16", torch.float16: "fp16"}
 KERNELS = (
     (64, 512, True, False, torch.bfloat16),
     (64, 4096, True, False, torch.float16),
+    (64, 512, False, True, torch.float16),
     (64, 4096, False, True, torch.bfloat16),
     (128, 4096, True, False, torch.bfloat16),
     (128, 4096, False, False, torch.float16),
@@ -48,7 +49,7 @@ def compiled(plan: launch.Plan, head_dim: int, *, causal: bool, ragged: bool, dt
     kernel: Any = launch._hopper_forward
     values = launch.constants(plan, causal=causal, ragged=ragged)
     queries, keys = descriptor(launch.ROWS), descriptor(plan.block)
-    types = {"q_desc": queries, "k_desc": keys, "v_desc": keys, "o_desc": queries, "scale_log2": "fp32"}
+    types = {"q_desc": queries, "k_desc": keys, "v_desc": keys, "scale_log2": "fp32"}
     types |= {"O": f"*{TYPES[dtype]}", "L": "*fp32", "counters": "*i32"}
     types |= dict.fromkeys(("o_batch", "o_head", "o_row"), "i64") | dict.fromkeys(values, "constexpr")
     signature = {name: types.get(name, "i32") for name in kernel.arg_names}
@@ -132,7 +133,7 @@ def beside_products(code: Iterable[tuple[str, list[str]]]) -> list[int]:
 
 
 def report(head_dim: int, N: int, causal: bool, ragged: bool, dtype: torch.dtype) -> dict[str, Any]:
-    plan = launch.plan_for(head_dim, N, causal=causal)
+    plan = launch.plan_for(head_dim, N, N, causal=causal)
     kernel = compiled(plan, head_dim, causal=causal, ragged=ragged, dtype=dtype)
     said, sass = assembled(kernel.asm["ptx"])
     code = list(instructions(sass))
