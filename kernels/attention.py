@@ -48,7 +48,8 @@ def attention(
         "flash"     the tiled Triton kernels: float16, bfloat16 or float32, d up to 256, on a CUDA device or
                     in Triton's interpreter (see `kernels.interpreter`)
         "decode"    as "flash", but the keys are split over the chip: few queries, no window, no gradient
-        "hopper"    the kernel made for the H100 and H200, where it supports the shape: no window
+        "hopper"    the kernel made for the H100 and H200, where it supports the shape: no window. The last
+                    bits of dq may vary from run to run, unless torch.use_deterministic_algorithms(True)
         "auto"      the fastest that can: "decode" for few queries of many keys, else "hopper", "flash",
                     "standard". `which` tells
 
@@ -105,6 +106,26 @@ def compute(
     from kernels import flash
 
     return flash.forward(q, k, v, causal=causal, scale=scale, window=window)
+
+
+def compute_gradients(
+    impl: str, do: Tensor, q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, *,
+    dlse: Tensor | None, causal: bool, scale: float, window: int | None,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """dq, dk and dv for what `compute` returned; dlse is the gradient of the logsumexp, if it has one.
+
+    "hopper" has a backward pass of its own, which for some head dimensions sums in no fixed order. Where
+    PyTorch is told to be deterministic, that of "flash" takes its place.
+    """
+    if impl == "hopper":
+        from kernels import hopper
+
+        allowed = hopper.deterministic(q.shape[3]) or not torch.are_deterministic_algorithms_enabled()
+        if allowed and hopper.gradients_supported(q, k, v, causal) is None:
+            return hopper.backward(do, q, k, v, o, lse, causal=causal, scale=scale, dlse=dlse)
+    from kernels import flash_backward
+
+    return flash_backward.backward(do, q, k, v, o, lse, causal=causal, scale=scale, window=window, dlse=dlse)
 
 
 def _by_speed(q: Tensor, k: Tensor) -> tuple[Implementation, ...]:

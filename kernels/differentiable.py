@@ -45,7 +45,7 @@ def _(
     "kernels::attention_backward",
     mutates_args=(),
     schema="(Tensor do, Tensor q, Tensor k, Tensor v, Tensor o, Tensor lse, Tensor? dlse,"
-    " bool causal, float scale, int? window) -> (Tensor, Tensor, Tensor)",
+    " bool causal, float scale, int? window, str impl) -> (Tensor, Tensor, Tensor)",
 )
 def attention_backward(
     do: Tensor,
@@ -58,11 +58,15 @@ def attention_backward(
     causal: bool,
     scale: float,
     window: int | None,
+    impl: str,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The gradients of q, k and v, contiguous."""
-    from kernels import flash_backward
+    from kernels.attention import compute_gradients, which
 
-    return flash_backward.backward(do, q, k, v, o, lse, causal=causal, scale=scale, window=window, dlse=dlse)
+    chosen = which(q, k, v, causal=causal, window=window) if impl == "auto" else impl
+    return compute_gradients(
+        chosen, do, q, k, v, o, lse, dlse=dlse, causal=causal, scale=scale, window=window
+    )
 
 
 @attention_backward.register_fake
@@ -71,7 +75,7 @@ def _(do: Tensor, q: Tensor, k: Tensor, v: Tensor, *_: Any) -> tuple[Tensor, Ten
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    q, k, v, *ctx.arguments, _ = inputs
+    q, k, v, *ctx.arguments = inputs
     ctx.save_for_backward(q, k, v, *output)
     ctx.set_materialize_grads(False)  # an output that was not used has no gradient, rather than one of zeros
 

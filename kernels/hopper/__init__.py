@@ -3,7 +3,7 @@
 Read `consumer.py` first: it holds the loop that `flash.py` taught. What is new is who does what. One warp
 only loads (`producer.py`), two or three warpgroups only compute, and they meet at barriers in shared memory
 (`rings.py`). One program a multiprocessor works through many tiles (`tiles.py`). `launch.py` puts it all
-together.
+together. The folder `gradients` has the gradients.
 
 After FlashAttention-3 (Shah et al. 2024, arXiv 2407.08608). Nothing here imports torch or triton before it is
 needed.
@@ -51,11 +51,24 @@ def supported(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> str | None:
     return gluon_obstacle()
 
 
+def gradients_supported(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> str | None:
+    """Why `backward` cannot take these tensors, as half a sentence; None if it can. See `supported`."""
+    if q.shape[0] * q.shape[1] * (q.shape[2] + 128) >= LONGEST:
+        return "the Hopper kernel takes fewer than 2³⁰ queries of all heads together for their gradients"
+    return supported(q, k, v, causal)
+
+
+def deterministic(head_dim: int) -> bool:
+    """Whether `backward` gives the same bits every time. Else those of dq can differ in the last place."""
+    return head_dim == 256
+
+
 @functools.cache
 def gluon_obstacle() -> str | None:
     """What is wrong with the Gluon that is installed; None if nothing."""
     try:
-        from kernels.hopper import launch  # noqa: F401 - whether it imports is the question
+        from kernels.hopper import launch  # noqa: F401 - whether they import is the question
+        from kernels.hopper.gradients import launch as gradients_launch  # noqa: F401
     except (ImportError, AttributeError, TypeError) as error:
         return f"this release of Triton has another Gluon ({error})"
     return None
@@ -71,3 +84,26 @@ def forward(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> t
     from kernels.hopper import launch
 
     return launch.forward(q, k, v, causal=causal, scale=scale)
+
+
+def backward(
+    do: Tensor,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    o: Tensor,
+    lse: Tensor,
+    *,
+    causal: bool,
+    scale: float,
+    dlse: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients dq, dk and dv, contiguous, each in its input's type.
+
+    Takes what `gradients_supported` accepts. do, o: of q's shape, any strides; lse (batch, heads, N_q): what
+    the forward pass returned for the same arguments; dlse: the gradient of the logsumexp, if it was used. A
+    query that sees no key gets and gives no gradient. Safe on several streams at once and in CUDA graphs.
+    """
+    from kernels.hopper.gradients import launch
+
+    return launch.backward(do, q, k, v, o, lse, causal=causal, scale=scale, dlse=dlse)

@@ -1,0 +1,178 @@
+"""All three gradients in one walk, for head dimensions 64 and 128.
+
+A program keeps 128 keys and walks over the queries that see them. Two consumers own 64 of the keys each, and
+hold everything with keys down and queries across, so that P and dS leave one product as the next one wants
+them, in registers. A step, with the symbols of `flash_backward.py`:
+
+    start  Sᵀ  = K Qᵀ
+    start  dPᵀ = V dOᵀ
+    wait for S;   Pᵀ = exp2(Sᵀ - L)                      beside the product of dP
+    wait for dP;  dSᵀ = Pᵀ ∘ (dPᵀ - D)
+    start  dV += Pᵀ dO
+    hand   dSᵀ to the other consumer, through shared memory
+    start  dK += dSᵀ Q
+    wait for the other's dS
+    start  dQ  = dS K                                    over all 128 keys; each consumer does half of it
+    wait for all;  add dQ to its sum in memory
+
+Five products, where two walks need seven. In return the programs of a head add to the same dQ, in whatever
+order they come: its last bits can differ from run to run, those of dK and dV cannot. Sums are in float32.
+"""
+
+# pyright: reportArgumentType=false, reportAssignmentType=false, reportCallIssue=false, reportOperatorIssue=false
+# (Gluon's annotations describe Python's side of these calls, not the kernel's.)
+
+from kernels.hopper.gluon_names import (
+    aggregate,
+    fence_async_shared,
+    gl,
+    gluon,
+    mbarrier,
+    static_range,
+    tma_store,
+    tma_store_wait,
+    wgmma,
+    wgmma_wait,
+)
+from kernels.hopper.gradients.problem import Problem
+from kernels.hopper.gradients.steps import Steps, after, bring, first_tile, hide, place, steps_for
+from kernels.hopper.rings import Ring, await_full, fill, ring_for, tile_in
+
+
+@aggregate
+class Walk:
+    steps: Steps
+    k: Ring  # one tile of 128 keys: dQ sums over all of them
+    v: Ring  # one of 64 for each consumer, through which its gradients leave
+    sums: gl.tensor  # pointer to those of dQ, in the order of `add`
+
+    @gluon.constexpr_function
+    def __init__(self, steps, k, v, sums):
+        self.steps = steps
+        self.k = k
+        self.v = v
+        self.sums = sums
+
+
+@gluon.jit
+def produce(walk, problem, q_desc, do_desc, numbers_desc, k_desc, v_desc, CAUSAL: gl.constexpr):
+    M: gl.constexpr = q_desc.block_type.shape[2]
+    BLOCK: gl.constexpr = k_desc.block_type.shape[2]
+    first_key, kv_head, batch = place(problem, BLOCK)
+    fill(walk.k, 0, 0, k_desc, batch, kv_head, first_key)
+    first = first_tile(problem, first_key, M, CAUSAL)
+    at = 0
+    phase = 0
+    for w in static_range(2):
+        fill(walk.v, w, 0, v_desc, batch, kv_head, first_key + w * BLOCK // 2)
+    for member in range(problem.group):
+        for tile in range(first, problem.tiles):
+            head = kv_head * problem.group + member
+            bring(walk.steps, at, phase, q_desc, do_desc, numbers_desc, problem, batch, head, tile)
+            at, phase = after(walk.steps, at, phase)
+
+
+@gluon.jit
+def add(sums, dq):
+    """Add a (64, 64) tile to its sum.
+
+    A sum lies as a warpgroup's registers hold it, so that each thread adds four neighbours at a time and a
+    warp 512 bytes in a row. `numbers.finish` puts the rows back in order.
+    """
+    x = gl.reshape(dq, [4, 2, 8, 8, 4, 2])  # warp, half of its rows, row; eight columns, two of them, column
+    x = gl.reshape(gl.permute(x, (3, 0, 2, 4, 1, 5)), [dq.shape[0] * dq.shape[1]])
+    gl.atomic_add(sums + gl.arange(0, x.shape[0], x.type.layout), x, sem="relaxed")
+
+
+@gluon.jit
+def consume(walk, problem, dk_desc, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.constexpr, W: gl.constexpr):
+    steps = walk.steps
+    M: gl.constexpr = steps.q.shape[3]
+    D: gl.constexpr = steps.q.shape[4]
+    ROWS: gl.constexpr = dk_desc.block_type.shape[2]
+    dtype: gl.constexpr = dk_desc.dtype
+    s_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, M, 16])
+    sum_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, D, 16])
+    dq_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16])
+    operand: gl.constexpr = gl.DotOperandLayout(0, sum_layout, 2)
+    queries: gl.constexpr = gl.SliceLayout(0, s_layout)
+    block_key, kv_head, batch = place(problem, 2 * ROWS)
+    first_key = block_key + W * ROWS
+    first = first_tile(problem, block_key, M, CAUSAL)
+    zero = gl.zeros([ROWS, M], gl.float32, s_layout)
+    dq_zero = gl.zeros([64, 64], gl.float32, dq_layout)
+    dk = gl.zeros([ROWS, D], gl.float32, sum_layout)
+    dv = gl.zeros([ROWS, D], gl.float32, sum_layout)
+    all_k = tile_in(walk.k, 0)
+    k = all_k.slice(W * ROWS, ROWS, dim=0)
+    v = tile_in(walk.v, W)
+    at = 0
+    phase = 0
+    await_full(walk.k, 0, 0)
+    await_full(walk.v, W, 0)
+    for member in range(problem.group):
+        entry = (batch * problem.heads + kv_head * problem.group + member) * problem.tiles
+        for tile in range(first, problem.tiles):
+            q = steps.q.index(at).reshape([M, D])
+            do = steps.do.index(at).reshape([M, D])
+            mbarrier.wait(steps.q_full.index(at), phase)
+            s_token = wgmma(k, q.permute((1, 0)), zero, use_acc=False, is_async=True)
+            mbarrier.wait(steps.do_full.index(at), phase)
+            dp_token = wgmma(v, do.permute((1, 0)), zero, use_acc=False, is_async=True)
+            numbers = steps.numbers.index(at)
+            L = numbers.slice(0, M).load(queries)
+            s = wgmma_wait(1, [s_token])
+            p = gl.exp2(s * problem.scale_log2 - L[None, :])
+            p = hide(p, first_key, tile * M, problem, CAUSAL, RAGGED)
+            dp = wgmma_wait(0, [dp_token])
+            delta = numbers.slice(M, M).load(queries)
+            ds = (p * (dp - delta[None, :])).to(dtype)
+            # Started only now: beside P, dP and what it takes itself there are no registers for P once more.
+            dv_token = wgmma(gl.convert_layout(p.to(dtype), operand), do, dv, is_async=True)
+            handed = steps.handed.index(at)
+            handed.slice(W * ROWS, ROWS, dim=0).store(ds)
+            fence_async_shared()
+            mbarrier.arrive(steps.handed_full.index(at), count=1)
+            dk_token = wgmma(gl.convert_layout(ds, operand), q, dk, is_async=True)
+            mbarrier.wait(steps.handed_full.index(at), phase)
+            # Half of dQ: of its columns at d = 128, of its rows at 64.
+            all_ds = handed if D == 128 else handed.slice(W * 64, 64, dim=1)
+            columns = all_k.slice(W * 64, 64, dim=1) if D == 128 else all_k
+            dq_token = wgmma(all_ds.permute((1, 0)), columns, dq_zero, use_acc=False, is_async=True)
+            dv, dk, dq = wgmma_wait(0, [dv_token, dk_token, dq_token])
+            mbarrier.arrive(steps.done.index(at), count=1)
+            add(walk.sums + ((entry + tile).to(gl.int64) * (M * D) + W * 64 * 64), dq)
+            at, phase = after(steps, at, phase)
+
+    # The consumer alone reads its part of V, and is done with it.
+    v.store(dv.to(dtype))
+    fence_async_shared()
+    tma_store(dv_desc, [batch, kv_head, first_key, 0], walk.v.slots.index(W))
+    tma_store_wait(0)
+    v.store((dk * problem.scale).to(dtype))
+    fence_async_shared()
+    tma_store(dk_desc, [batch, kv_head, first_key, 0], walk.v.slots.index(W))
+    tma_store_wait(0)
+
+
+@gluon.jit(do_not_specialize=["heads", "group", "tiles", "N_q", "N_k"])
+def one_walk(
+    q_desc, do_desc, numbers_desc, k_desc, v_desc, dk_desc, dv_desc, sums,
+    heads, group, tiles, N_q, N_k, scale, scale_log2,
+    CAUSAL: gl.constexpr, RAGGED: gl.constexpr, STEPS: gl.constexpr,
+):  # fmt: skip
+    BLOCK: gl.constexpr = k_desc.block_type.shape[2]
+    steps = steps_for(q_desc, do_desc, numbers_desc, BLOCK, STEPS, 2)
+    walk = Walk(steps, ring_for(k_desc, 1, 2), ring_for(v_desc, 2, 1), sums)
+    fence_async_shared()
+    problem = Problem(heads, group, tiles, N_q, N_k, scale, scale_log2)
+    # After the roles come warps, and registers a thread, of all but the first: it has the kernel's own warps.
+    gl.warp_specialize(
+        [
+            (consume, (walk, problem, dk_desc, dv_desc, CAUSAL, RAGGED, 0)),
+            (consume, (walk, problem, dk_desc, dv_desc, CAUSAL, RAGGED, 1)),
+            (produce, (walk, problem, q_desc, do_desc, numbers_desc, k_desc, v_desc, CAUSAL)),
+        ],
+        [4, 1],
+        [240, 24],
+    )
