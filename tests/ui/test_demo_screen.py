@@ -172,6 +172,23 @@ def test_another_size_asks_for_another_prediction(open_desk, sit, tmp_path) -> N
     assert "--param n=256 --param rows=128" in (tmp_path / "asked").read_text()
 
 
+def test_enter_commits_what_stands_in_the_box_wherever_the_keys_are(open_desk, sit) -> None:
+    async def scene(seat) -> None:
+        await open_demo(seat)
+        await seat.type("1.2 MB")
+        await seat.press("escape", "v", "enter")
+        await wait_for(seat, "✓ confirmed", "n 256", "You said 1.2 MB")
+        await seat.press("enter")  # and does nothing where there is nothing to commit
+        seat.expect("✓ confirmed")
+        await seat.press("r")
+        await predict(seat, "3 MB")
+        await wait_for(seat, "✓ confirmed", "You said 3 MB")
+
+    desk = open_desk()
+    sit(desk, scene)
+    assert [run.predicted for run in desk.store.runs()] == [1.2e6, 3e6]
+
+
 # -- a card's answer ------------------------------------------------------------------------------------
 
 
@@ -194,6 +211,8 @@ def test_a_number_typed_on_the_card_is_the_prediction(open_desk, sit, decks) -> 
         await wait_for(seat, "✓ confirmed", "You said 1.07 MB: within 10 %.")
         await seat.press("q")
         assert seat.app.screen.query_one("#number").value == "0.001"
+        await seat.press("enter")
+        await wait_for(seat, "You committed", "0.001")
 
     sit(desk, scene)
     assert desk.store.runs()[0].predicted == pytest.approx(0.001 * 2**30)

@@ -7,6 +7,7 @@ from enum import Enum
 
 from textual import work
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
@@ -41,7 +42,7 @@ class Stage(Enum):
 
 class DemoScreen(BaseScreen):
     WHERE = DEMO
-    BINDINGS = bindings(DEMO)
+    BINDINGS = [*bindings(DEMO), Binding("enter", "enter", show=False)]
 
     def __init__(
         self,
@@ -307,6 +308,11 @@ class DemoScreen(BaseScreen):
 
     def on_input_submitted(self) -> None:
         self.action_commit()
+
+    def action_enter(self) -> None:
+        """Enter commits, as the line above the box says, also while the box has not got the keys."""
+        if self.allowed("commit"):
+            self.action_commit()
 
     def action_choose(self, key: str) -> None:
         self.commit(key)

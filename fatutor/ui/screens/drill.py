@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static, TextArea
@@ -32,7 +33,7 @@ ASK = {
 
 class DrillScreen(BaseScreen):
     WHERE = DRILL
-    BINDINGS = bindings(DRILL)
+    BINDINGS = [*bindings(DRILL), Binding("enter", "enter", show=False)]
 
     def __init__(self, drill: Drill) -> None:
         super().__init__()
@@ -210,6 +211,11 @@ class DrillScreen(BaseScreen):
 
     def action_commit(self) -> None:
         self.commit(self.typed)
+
+    def action_enter(self) -> None:
+        """Enter commits a number, as the line above its box says, also while the box has not got the keys."""
+        if self.allowed("commit") and self.turn.card.response.form is AnswerForm.NUMBER:
+            self.action_commit()
 
     @property
     def typed(self) -> str:
