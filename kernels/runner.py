@@ -83,6 +83,7 @@ def run(module: DemoModule, params: Mapping[str, int], device: str, emit: Callab
 _BEYOND = (
     ("out of memory", "choose a smaller size, or end what else is on the GPU"),
     ("can't allocate memory", "choose a smaller size, or end what else takes memory"),
+    ("failed to map segment", "give the process more memory: PyTorch's libraries do not fit"),
     ("busy or unavailable", "wait until the GPU is free, or use --device cpu"),
     ("driver version is insufficient", "update the NVIDIA driver, or use --device cpu"),
     ("no kernel image is available", "use --device cpu: this PyTorch has no code for this GPU"),
@@ -90,21 +91,25 @@ _BEYOND = (
 
 
 def _failure(demo: Demo, error: Exception) -> Error:
-    """Why it failed, in one sentence: the first that the error says, since CUDA's go on for a page."""
+    """Why it failed, in one sentence of the error's: PyTorch's go on for a page."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return Error(f"{demo.name} needs {error.name}, not installed here", INSTALL)
-    said = _first(str(error))
-    for sign, way_out in _BEYOND:
-        if sign in said:
-            return Error(f"{demo.name} cannot go on: {said}", way_out)
     if isinstance(error, MemoryError):
         return Error(f"{demo.name} ran out of memory", "choose a smaller size")
-    return Error(f"{demo.name} failed with {type(error).__name__}: {said}", "its log has the traceback")
+    sentences = _sentences(str(error))
+    for sentence in sentences:
+        for sign, way_out in _BEYOND:
+            if sign in sentence:
+                return Error(f"{demo.name} cannot go on: {sentence}", way_out)
+    return Error(
+        f"{demo.name} failed with {type(error).__name__}: {sentences[0]}", "its log has the traceback"
+    )
 
 
-def _first(said: str) -> str:
-    """The first sentence, on one line, without what CUDA says after each of its errors."""
-    return re.split(r"\. |\.$|\n\s*\n|\nCUDA kernel errors", said.strip(), maxsplit=1)[0].replace("\n", " ")
+def _sentences(said: str) -> list[str]:
+    """Each on one line, and apart from what CUDA says after all of its errors."""
+    parts = re.split(r"\.\s+|\.$|\n\s*\n|\nCUDA kernel errors", said.strip())
+    return [" ".join(part.split()) for part in parts]
 
 
 def _need(demo: Demo) -> None:
@@ -144,7 +149,7 @@ def _cuda() -> tuple[bool, str]:
         found = bool(import_module("torch").cuda.is_available())
     for one in said:  # they belong into the log all the same
         sys.stderr.write(warnings.formatwarning(one.message, one.category, one.filename, one.lineno))
-    return found, next((_first(str(one.message)) for one in said), "")
+    return found, next((_sentences(str(one.message))[0] for one in said), "")
 
 
 def _start(demo: Demo, device: str, params: Mapping[str, int]) -> Start:
