@@ -66,8 +66,8 @@ def _gradients_of_queries(
     head = tl.program_id(1)
     batch = tl.program_id(2)
     kv_head = head // group
-    q = tiles.load(Q, q_strides, batch, head, first, N_q, D, TILE_D, TILE_M, DESCRIBED)
-    do = tiles.load(dO, do_strides, batch, head, first, N_q, D, TILE_D, TILE_M, DESCRIBED)
+    q = tiles.load(Q, q_strides, batch, head, first, N_q, D, TILE_D, TILE_M, False)
+    do = tiles.load(dO, do_strides, batch, head, first, N_q, D, TILE_D, TILE_M, False)
     i = first + tl.arange(0, TILE_M)
     key = tl.arange(0, TILE_N)
     entry = (tl.cast(batch, tl.int64) * tl.num_programs(1) + head) * N_q + i
@@ -100,7 +100,7 @@ def _gradients_of_queries(
             ds = p * (dp - delta[:, None])
             dq = tl.dot(ds.to(k.dtype), k, dq, input_precision="ieee")  # dS k
 
-    tiles.store(dQ, dq * scale, dq_strides, batch, head, first, N_q, D, TILE_D, TILE_M, DESCRIBED)
+    tiles.store(dQ, dq * scale, dq_strides, batch, head, first, N_q, D, TILE_D, TILE_M, False)
 
 
 @triton.jit
@@ -150,9 +150,9 @@ def _gradients_of_keys(
                     dk = tl.dot(ds.to(q.dtype), q, dk, input_precision="ieee")  # dSᵀ q
 
     if SUM_DK:
-        tiles.store(dK, dk * scale, dk_strides, batch, kv_head, first, N_k, D, TILE_D, TILE_N, DESCRIBED)
+        tiles.store(dK, dk * scale, dk_strides, batch, kv_head, first, N_k, D, TILE_D, TILE_N, False)
     if SUM_DV:
-        tiles.store(dV, dv, dv_strides, batch, kv_head, first, N_k, D, TILE_D, TILE_N, DESCRIBED)
+        tiles.store(dV, dv, dv_strides, batch, kv_head, first, N_k, D, TILE_D, TILE_N, False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,11 +269,7 @@ def launch(
     l2, delta = workspace
     capability = tiles.capability(q)
     cut = cut or tiles_for(d, q.element_size(), capability)
-    described = (
-        tiles.has_copy_engine(capability)
-        and q.element_size() == 2
-        and tiles.describable(do, q, k, v, dq, dk, dv)
-    )
+    described = tiles.has_copy_engine(capability) and q.element_size() == 2 and tiles.describable(do, q, k, v)
     columns = {"D": d, "TILE_D": padded(d)}
     problem = (scale, scale * math.log2(math.e), N_q, N_k, heads // kv_heads)
     band = Band.of(N_q, N_k, causal=causal, window=window).arguments()
@@ -281,24 +277,23 @@ def launch(
     def strides(*tensors: Tensor) -> list[tuple[int, ...]]:
         return [x.stride()[:3] for x in tensors]
 
-    def described_by(rows: int, *tensors: Tensor) -> list[Any]:
-        return [tiles.descriptor(x, rows) if described else x for x in tensors]
+    def by_tiles(x: Tensor, rows: int) -> Any:
+        """For what passes by. A descriptor costs the host microseconds, so what is handled once has none,
+        but for K and V in the walk for their gradients, which needs the registers."""
+        return tiles.descriptor(x, rows) if described else x
 
     with torch.cuda.device_of(q):
         if dq.numel():
             tile = cut.of_queries
-            staying = described_by(tile.queries, q, do, dq)
-            passing = described_by(tile.keys, k, v)
             _on(_gradients_of_queries, triton.cdiv(N_q, tile.queries), heads, batch)(
-                staying[0], *passing, o, staying[1], lse, lse if dlse is None else dlse,
-                l2, delta, staying[2], *strides(q, k, v, o, do, dq), *problem,
+                q, by_tiles(k, tile.keys), by_tiles(v, tile.keys), o, do, lse, lse if dlse is None else dlse,
+                l2, delta, dq, *strides(q, k, v, o, do, dq), *problem,
                 HAS_DL=dlse is not None, **band, DESCRIBED=described, **columns, **_shape(tile),
             )  # fmt: skip
         for tile, sum_dk, sum_dv in cut.walks_of_keys() if dk.numel() else ():
-            staying = described_by(tile.keys, k, v, dk, dv)
-            passing = described_by(tile.queries, q, do)
             _on(_gradients_of_keys, triton.cdiv(N_k, tile.keys), kv_heads, batch)(
-                passing[0], *staying[:2], passing[1], l2, delta, *staying[2:],
+                by_tiles(q, tile.queries), by_tiles(k, tile.keys), by_tiles(v, tile.keys),
+                by_tiles(do, tile.queries), l2, delta, dk, dv,
                 *strides(q, k, v, do, dk, dv), *problem, SUM_DK=sum_dk, SUM_DV=sum_dv, **band,
                 DESCRIBED=described, **columns, **_shape(tile),
             )  # fmt: skip
