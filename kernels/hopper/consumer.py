@@ -45,34 +45,39 @@ def _softmax(s, m, l, scale_log2, dtype: gl.constexpr):
 
 
 @gluon.jit
-def _mask(s, row, column, keys, CAUSAL: gl.constexpr):
-    """Hide what lies beyond the diagonal, which starts at (row, column), or beyond the last key."""
-    j = column + gl.arange(0, s.shape[1], gl.SliceLayout(0, s.type.layout))
-    if CAUSAL:
-        i = row + gl.arange(0, s.shape[0], gl.SliceLayout(1, s.type.layout))
-        seen = j[None, :] <= i[:, None]
-    else:
-        seen = (j < keys)[None, :]
-    return gl.where(seen, s, -float("inf"))
+def _hide_future(s):
+    """Causal: the last 64 of these keys begin where the rows begin, so row i sees the first i + 1 of them."""
+    j = gl.arange(0, s.shape[1], gl.SliceLayout(0, s.type.layout)) - (s.shape[1] - s.shape[0])
+    i = gl.arange(0, s.shape[0], gl.SliceLayout(1, s.type.layout))
+    return gl.where(j[None, :] <= i[:, None], s, -float("inf"))
+
+
+@gluon.jit
+def _hide_beyond(s, keys):
+    """Only so many of these keys exist."""
+    j = gl.arange(0, s.shape[1], gl.SliceLayout(0, s.type.layout))
+    return gl.where((j < keys)[None, :], s, -float("inf"))
 
 
 @gluon.jit
 def _first_step(
-    q, k_ring, ki, row, column, keys, m, l, scale_log2, zero, dtype: gl.constexpr,
+    q, k_ring, ki, keys, m, l, scale_log2, zero, dtype: gl.constexpr,
     CAUSAL: gl.constexpr, RAGGED: gl.constexpr,
 ):  # fmt: skip
-    """The step for the block that may need a mask."""
+    """The step for the one block that may need a mask, of which `keys` exist."""
     s_token = _start_scores(q, tile_in(k_ring, ki), zero)
     s = wgmma_wait(0, [s_token])
     release(k_ring, ki)
-    if CAUSAL or RAGGED:
-        s = _mask(s, row, column, keys, CAUSAL)
+    if CAUSAL:
+        s = _hide_future(s)
+    elif RAGGED:
+        s = _hide_beyond(s, keys)
     p, _, m, l = _softmax(s, m, l, scale_log2, dtype)
     return p, m, l
 
 
 @gluon.jit
-def _half_step(q, k_ring, ki, row, column, l, scale_log2, like, dtype: gl.constexpr):
+def _half_step(q, k_ring, ki, l, scale_log2, like, dtype: gl.constexpr):
     """A first step for the front half of a block; for the other keys p is 0. Layouts are those of `like`."""
     ROWS: gl.constexpr = like.shape[0]
     HALF: gl.constexpr = like.shape[1] // 2
@@ -82,7 +87,7 @@ def _half_step(q, k_ring, ki, row, column, l, scale_log2, like, dtype: gl.conste
     s_token = _start_scores(q, k, gl.zeros([ROWS, HALF], gl.float32, layout))
     s = wgmma_wait(0, [s_token])
     release(k_ring, ki)
-    p, _, m, l = _softmax(_mask(s, row, column, 0, True), m, l, scale_log2, gl.float32)
+    p, _, m, l = _softmax(_hide_future(s), m, l, scale_log2, gl.float32)
     # p * 0: if ptxas sees constant zeros here it lets the loop's products run one after the other.
     p = gl.reshape(gl.permute(gl.join(p, p * 0), (0, 2, 1)), like.shape)
     p = gl.convert_layout(p, like.type.layout).to(dtype)
@@ -132,12 +137,13 @@ def _write_output(task, batch, head, row, o):
 def consume(
     rings, task,
     CONSUMERS: gl.constexpr, CAUSAL: gl.constexpr, RAGGED: gl.constexpr, Q_IN_REGISTERS: gl.constexpr,
-    EARLY_EXP: gl.constexpr, HALF: gl.constexpr, W: gl.constexpr,
+    EARLY_EXP: gl.constexpr, W: gl.constexpr,
 ):  # fmt: skip
     ROWS: gl.constexpr = rings.q.slots.shape[3]
     D: gl.constexpr = rings.q.slots.shape[4]
     BLOCK: gl.constexpr = rings.k.slots.shape[3]
     Q_SETS: gl.constexpr = rings.q.slots.shape[0] // CONSUMERS
+    HALF: gl.constexpr = CAUSAL and BLOCK == 2 * ROWS
     dtype: gl.constexpr = task.O.dtype.element_ty
     # Registers of a matrix product: version 3 is the warpgroup's, 16 rows a warp.
     s_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, BLOCK, 16])
@@ -183,19 +189,17 @@ def consume(
         L_head = task.L + (batch * task.heads + head).to(gl.int64) * N_q
         if n > 0:
             await_full(rings.k, ki, k_phase)
-            column = (n - 1) * BLOCK
-            # Where the diagonal ends in the middle of a block of 128, half the block does: 5-8 % at d = 128 and
-            # N = 512; at d = 64 8 % at 1024, 4 % at 4096. With three consumers it is not always the same one's.
+            # Where the diagonal ends in the middle of a block of 128, half the block does: 5-8 % at N = 512.
+            # Of two consumers that is the first one's block; of three, now one's, now another's.
             half = HALF and W % 2 == 0
             if HALF and CONSUMERS % 2 == 1:
                 half = (row + shift) // ROWS % 2 == 0
             if half:
-                p, m, l = _half_step(q, rings.k, ki, row + shift, column, l, scale_log2, zero, dtype)
+                p, m, l = _half_step(q, rings.k, ki, l, scale_log2, zero, dtype)
             else:
                 p, m, l = _first_step(
-                    q, rings.k, ki, row + shift, column, N_k, m, l, scale_log2, zero, dtype,
-                    CAUSAL, RAGGED,
-                )  # fmt: skip
+                    q, rings.k, ki, N_k - (n - 1) * BLOCK, m, l, scale_log2, zero, dtype, CAUSAL, RAGGED
+                )
             ki, k_phase = after(rings.k, ki, k_phase)
             if EARLY_EXP:
                 await_full(rings.v, vi, v_phase)

@@ -37,7 +37,7 @@ def _hopper_forward(
     heads, all_heads, tiles, together, group, scale_log2, N_q, N_k, lead,
     CAUSAL: gl.constexpr, RAGGED: gl.constexpr, CONSUMERS: gl.constexpr, Q_SETS: gl.constexpr,
     K_SLOTS: gl.constexpr, V_SLOTS: gl.constexpr, Q_IN_REGISTERS: gl.constexpr, EARLY_EXP: gl.constexpr,
-    HALF: gl.constexpr, REGISTERS: gl.constexpr,
+    REGISTERS: gl.constexpr,
 ):  # fmt: skip
     q_ring = ring_for(q_desc, Q_SETS * CONSUMERS, 1)
     k_ring = ring_for(k_desc, K_SLOTS, CONSUMERS)
@@ -50,8 +50,8 @@ def _hopper_forward(
     if CONSUMERS == 2:
         gl.warp_specialize(
             [
-                (consume, (rings, task, 2, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 0)),
-                (consume, (rings, task, 2, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 1)),
+                (consume, (rings, task, 2, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 0)),
+                (consume, (rings, task, 2, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 1)),
                 (produce, (rings, task, q_desc, k_desc, v_desc, order, 2, CAUSAL)),
             ],
             [4, 1],
@@ -60,9 +60,9 @@ def _hopper_forward(
     elif CONSUMERS == 3:
         gl.warp_specialize(
             [
-                (consume, (rings, task, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 0)),
-                (consume, (rings, task, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 1)),
-                (consume, (rings, task, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 2)),
+                (consume, (rings, task, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 0)),
+                (consume, (rings, task, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 1)),
+                (consume, (rings, task, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 2)),
                 (produce, (rings, task, q_desc, k_desc, v_desc, order, 3, CAUSAL)),
             ],
             [4, 4, 1],
@@ -71,10 +71,10 @@ def _hopper_forward(
     else:
         gl.warp_specialize(
             [
-                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 0)),
-                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 1)),
-                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 2)),
-                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, HALF, 3)),
+                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 0)),
+                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 1)),
+                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 2)),
+                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 3)),
                 (produce, (rings, task, q_desc, k_desc, v_desc, order, 4, CAUSAL)),
             ],
             [4, 4, 4, 1],
@@ -88,13 +88,12 @@ class Plan:
     (64 · consumers · q_sets + (k_slots + v_slots) · block) · d · 2 bytes and some barriers."""
 
     consumers: int  # 64 query rows each
-    block: int  # keys
+    block: int  # keys: 64 or 128
     q_sets: int  # 2: the next tile's Q travels beside this tile's work
     k_slots: int
     v_slots: int
     q_in_registers: bool = False
     early_exp: bool = False
-    half_diagonal: bool = False
     registers: int = 240  # a thread of a consumer, of 65536 in all; the producer has 24
 
 
@@ -102,13 +101,13 @@ def plan_for(head_dim: int, N_q: int, N_k: int, *, causal: bool) -> Plan:
     if head_dim == 256:  # o alone takes 128 registers and Q 64 KiB, so blocks are small
         return Plan(2, 64, q_sets=1, k_slots=2, v_slots=3)
     if head_dim == 128:  # Q in registers leaves the tensor cores a fifth less to read from shared memory: 2 %
-        return Plan(2, 128, q_sets=1, k_slots=3, v_slots=3, q_in_registers=True, half_diagonal=causal)
+        return Plan(2, 128, q_sets=1, k_slots=3, v_slots=3, q_in_registers=True)
     # At d = 64 exponentials take as long as products. A third consumer: 10-15 % over two from N = 4096.
     # Where a query sees few keys, a tile's beginning and end are what takes time, and four at once hide that.
     keys = N_k - N_q // 2 if causal else N_k
     if keys < 1024:
         return Plan(4, 64, q_sets=2, k_slots=8, v_slots=8, early_exp=True, registers=112)
-    return Plan(3, 128, q_sets=2, k_slots=4, v_slots=4, early_exp=True, half_diagonal=causal, registers=160)
+    return Plan(3, 128, q_sets=2, k_slots=4, v_slots=4, early_exp=True, registers=160)
 
 
 def constants(plan: Plan, *, causal: bool, ragged: bool) -> dict[str, int]:
@@ -122,7 +121,6 @@ def constants(plan: Plan, *, causal: bool, ragged: bool) -> dict[str, int]:
         "V_SLOTS": plan.v_slots,
         "Q_IN_REGISTERS": plan.q_in_registers,
         "EARLY_EXP": plan.early_exp,
-        "HALF": plan.half_diagonal,
         "REGISTERS": plan.registers,
     }
 
