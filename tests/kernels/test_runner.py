@@ -94,11 +94,11 @@ class OutOfMemoryError(RuntimeError):
         ),
         (
             RuntimeError(
-                "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you "
-                "tried to allocate 1073741824 bytes. Error code 12 (Cannot allocate memory)"
+                "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: "
+                "you tried to allocate 1073741824 bytes. Error code 12 (Cannot allocate memory)"
             ),
-            "plain cannot go on: DefaultCPUAllocator: can't allocate memory: you tried to allocate 1073741824 "
-            "bytes",
+            "plain cannot go on: DefaultCPUAllocator: can't allocate memory: you tried to allocate "
+            "1073741824 bytes",
             "choose a smaller size, or end what else takes memory",
         ),
         (MemoryError(), "plain ran out of memory", "choose a smaller size"),
