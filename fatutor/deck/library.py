@@ -35,9 +35,6 @@ class Library:
     faults: tuple[Fault, ...]
     glossary: Glossary = field(default_factory=Glossary)
 
-    def card(self, identity: str) -> Card | None:
-        return self.cards.get(identity)
-
     def deck(self, name: str) -> Deck | None:
         return next((deck for deck in self.decks if deck.name == name), None)
 

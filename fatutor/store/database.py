@@ -20,6 +20,7 @@ from fatutor.store import BUSY_SECONDS
 from fatutor.store.backup import before_migration
 from fatutor.store.failures import explain, foreign_schema, newer_schema
 from fatutor.store.migrations import MIGRATIONS
+from fatutor.store.read import reading_url
 from fatutor.store.tables import SchemaVersionRow
 from fatutor.store.url import Location
 
@@ -27,13 +28,19 @@ Migration = Callable[[Connection], None]
 
 
 class Database:
-    """A place for transactions. A missing folder is made here, a missing file with the first transaction."""
+    """A place for transactions. A missing folder is made here, a missing file with the first transaction.
 
-    def __init__(self, location: Location, backups: Path | None = None) -> None:
+    One that is `read_only` makes and changes nothing.
+    """
+
+    def __init__(self, location: Location, backups: Path | None = None, *, read_only: bool = False) -> None:
         self.location = location
         self.backups = backups
         with self._explained():
-            self._engine = _engine(location)
+            if read_only and location.file is not None:
+                self._engine = _engine_to_read(location.file)
+            else:
+                self._engine = _engine(location)
         self._writer = self._engine.execution_options(fatutor_writes=True)
 
     @contextmanager
@@ -104,6 +111,17 @@ def _engine(location: Location) -> Engine:
         location.file.parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, json_serializer=compact)
     event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _engine_to_read(file: Path) -> Engine:
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(
+            reading_url(file), uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+
+    engine = create_engine("sqlite://", creator=connect)
     event.listen(engine, "begin", _begin)
     return engine
 

@@ -32,6 +32,7 @@ _LAST_DAY = """
         UNION ALL SELECT max(study_day) FROM commitment
     )
 """
+_LIVE, _AS_IT_IS = "mode=ro", "mode=ro&immutable=1"
 _RUN_COLUMNS = tuple(field.name for field in fields(DemoRun))
 _RUNS = f"SELECT {', '.join(_RUN_COLUMNS)} FROM demo_run ORDER BY at, id"
 
@@ -98,10 +99,19 @@ def _by_sqlite(file: Path, ask: Callable[[sqlite3.Connection], Told]) -> Told:
     untouched = _stamp(file)
     if untouched is not None:
         with suppress(sqlite3.Error, ValueError):
-            told = _query(file, "mode=ro&immutable=1", ask)
+            told = _query(file, _AS_IT_IS, ask)
             if _stamp(file) == untouched:
                 return told
-    return _query(file, "mode=ro", ask)
+    return _query(file, _LIVE, ask)
+
+
+def reading_url(file: Path) -> str:
+    """SQLite's name for the file, to look at; no file is made beside it where nobody has it open."""
+    return _url(file, _LIVE if _stamp(file) is None else _AS_IT_IS)
+
+
+def _url(file: Path, mode: str) -> str:
+    return f"{file.absolute().as_uri()}?{mode}"
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
@@ -113,7 +123,7 @@ def _stamp(file: Path) -> tuple[int, int] | None:
 
 
 def _query(file: Path, mode: str, ask: Callable[[sqlite3.Connection], Told]) -> Told:
-    url = f"{file.absolute().as_uri()}?{mode}"
+    url = _url(file, mode)
     with closing(sqlite3.connect(url, uri=True, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         connection.execute("BEGIN")  # one state of the database for all that follows
         return ask(connection)

@@ -13,7 +13,8 @@ from fatutor.schedule.log import Entry, EntryKind
 from fatutor.store import evidence, journal
 from fatutor.store.backup import back_up
 from fatutor.store.database import Database
-from fatutor.store.failures import ConflictError
+from fatutor.store.failures import ConflictError, older_schema
+from fatutor.store.migrations import LATEST
 from fatutor.store.records import Commitment, DemoRun
 from fatutor.store.states import all_states, put_state, state_in
 from fatutor.store.url import Location
@@ -27,6 +28,21 @@ def open_store(location: Location, *, backups: Path | None, now: datetime) -> St
     database = Database(location, backups)
     try:
         database.migrate(now)
+    except BaseException:
+        database.close()
+        raise
+    return Store(database)
+
+
+def open_to_read(location: Location, *, backups: Path | None) -> Store:
+    """What is there, to look at: nothing is made, brought up to date or written.
+
+    Raises StoreError for a database that cannot be read or that another version wrote.
+    """
+    database = Database(location, backups, read_only=True)
+    try:
+        if database.version() < LATEST:
+            raise older_schema(location)
     except BaseException:
         database.close()
         raise

@@ -18,7 +18,6 @@ class Summary:
     """
 
     cards: int
-    grades: int
     seconds: float
     by_grade: tuple[tuple[str, int], ...]
     said: int
@@ -40,7 +39,6 @@ def summarise(graded: Sequence[Graded]) -> Summary:
     slowest = sorted(longest.values(), key=_spoken, reverse=True)
     return Summary(
         cards=len(last),
-        grades=len(graded),
         seconds=sum(answer.entry.total_ms or 0 for answer in graded) / 1000,
         by_grade=tuple(
             (GRADES[quality].label, count)

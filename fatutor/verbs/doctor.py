@@ -120,15 +120,22 @@ def _database(desk: Desk, arguments: argparse.Namespace) -> Finding:
     if desk.location.file is not None and not desk.location.file.exists():
         return Finding("database", "ok", f"{where}: made with the first answer")
     from fatutor.store.doctor import damage, differences, rebuild
+    from fatutor.store.failures import older_schema
+    from fatutor.store.read import is_older
+    from fatutor.store.store import open_to_read
 
+    if is_older(desk.location):
+        older = older_schema(desk.location)
+        return Finding("database", "note", older.what, older.way_out)
     try:
-        if broken := damage(desk.store):
-            copies = f"the copies are in {desk.paths.backups}"
-            return Finding("database", "trouble", f"{where}: {broken[0]}", copies)
+        with open_to_read(desk.location, backups=desk.paths.backups) as store:
+            if broken := damage(store):
+                copies = f"the copies are in {desk.paths.backups}"
+                return Finding("database", "trouble", f"{where}: {broken[0]}", copies)
+            apart = differences(store)
         if arguments.rebuild:
             mended = len(rebuild(desk.store))
             return Finding("database", "ok", f"{where}: {mended} card states mended from the log")
-        apart = differences(desk.store)
     except FatutorError as reason:
         return Finding("database", "trouble", reason.what, reason.way_out)
     if apart:

@@ -40,10 +40,10 @@ def test_cards_and_decks_can_be_found(write: Write, library: Callable[[], Librar
     found = library()
     assert [deck.name for deck in found.decks] == ["b/two", "one"]
     assert list(found.cards) == ["two", "one", "gaps#c1", "gaps#c2"]
-    card = found.card("gaps#c2")
+    card = found.cards.get("gaps#c2")
     assert card is not None
     assert (card.base, card.deck) == ("gaps", "one")
-    assert found.card("none") is None
+    assert "none" not in found.cards
     deck = found.deck("b/two")
     assert deck is not None
     assert deck.title == "Small"

@@ -11,7 +11,7 @@ import pytest
 from fatutor.schedule.state import CardState
 from fatutor.store.doctor import Difference, damage, differences, rebuild
 from fatutor.store.failures import StoreError
-from fatutor.store.store import Store
+from fatutor.store.store import Store, open_to_read
 from fatutor.store.url import Location
 
 NEW = CardState()
@@ -55,6 +55,23 @@ def test_differences_are_found_told_and_mended(
     assert rebuild(store) == found
     assert store.facts().states == states
     assert rebuild(store) == []
+
+
+def test_a_store_to_read_shows_all_and_writes_nothing(
+    store: Store, states: dict[str, CardState], location: Location, learner
+) -> None:
+    with open_to_read(location, backups=None) as looking:  # while another holds it open for writing
+        assert (differences(looking), damage(looking)) == ([], [])
+        assert looking.facts().states == states
+        with pytest.raises(StoreError):
+            looking.append(learner.grades("d", NEW, 4))
+    store.close()
+    with open_to_read(location, backups=None) as looking:
+        assert looking.facts().states == states
+        with pytest.raises(StoreError):
+            looking.append(learner.grades("d", NEW, 4))
+    assert location.file is not None
+    assert [path.name for path in location.file.parent.glob(f"{location.file.name}*")] == [location.file.name]
 
 
 def test_a_cache_that_cannot_be_read_is_written_anew(

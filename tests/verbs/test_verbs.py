@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -95,6 +96,28 @@ def test_doctor_finds_and_mends_a_card_state_that_the_log_does_not_give(fatutor,
     assert "4 card states are not what the log says" in ill.stdout
     assert "4 card states mended from the log" in fatutor("doctor", "--rebuild").stdout
     assert fatutor("doctor").returncode == 0
+
+
+def test_doctor_looks_and_leaves_everything_as_it_was(fatutor, home) -> None:
+    fatutor("drill", "plain", typed="s\ns\nq\n")
+    shutil.rmtree(home / "backups")
+    before = {path: path.read_bytes() for path in home.glob("*.db*")}
+    assert "the log and the card states agree" in fatutor("doctor").stdout
+    assert {path: path.read_bytes() for path in home.glob("*.db*")} == before
+    assert not (home / "backups").exists()
+
+
+def test_doctor_says_that_an_older_database_awaits_a_start(fatutor, home) -> None:
+    import sqlite3
+
+    fatutor("drill", "plain", typed="s\nq\n")
+    with sqlite3.connect(home / "fatutor.db") as db:
+        db.execute("delete from schema_version where version > 1")
+    [found] = [
+        one for one in json.loads(fatutor("doctor", "--json").stdout)["findings"] if one["what"] == "database"
+    ]
+    assert found["state"] == "note"
+    assert found["way_out"] == "run fatutor once to bring it up to date"
 
 
 def test_demos_are_listed_without_loading_them(fatutor) -> None:
