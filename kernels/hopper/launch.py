@@ -95,19 +95,21 @@ class Plan:
     q_in_registers: bool = False
     early_exp: bool = False
     registers: int = 240  # a thread of a consumer, of 65536 in all; the producer has 24
+    pass_mib: int = 32  # see `heads_together`
 
 
 def plan_for(head_dim: int, N_q: int, N_k: int, *, causal: bool) -> Plan:
     if head_dim == 256:  # o alone takes 128 registers and Q 64 KiB, so blocks are small
         return Plan(2, 64, q_sets=1, k_slots=2, v_slots=3)
     if head_dim == 128:  # Q in registers leaves the tensor cores a fifth less to read from shared memory: 2 %
-        return Plan(2, 128, q_sets=1, k_slots=3, v_slots=3, q_in_registers=True)
-    # At d = 64 exponentials take as long as products. A third consumer: 10-15 % over two from N = 4096.
-    # Where a query sees few keys, a tile's beginning and end are what takes time, and four at once hide that.
+        return Plan(2, 128, q_sets=1, k_slots=3, v_slots=3, q_in_registers=True, pass_mib=16)
+    # At d = 64 exponentials take as long as products. A third consumer: 10-15 % over two from N = 4096. Where
+    # a query sees few keys, a tile is mostly beginning and end, and four consumers hide those better: 5 % at
+    # N = 512, and 3 % lost at 2048.
     keys = N_k - N_q // 2 if causal else N_k
     if keys < 1024:
         return Plan(4, 64, q_sets=2, k_slots=8, v_slots=8, early_exp=True, registers=112)
-    return Plan(3, 128, q_sets=2, k_slots=4, v_slots=4, early_exp=True, registers=160)
+    return Plan(3, 128, q_sets=2, k_slots=5, v_slots=5, early_exp=True, registers=160)
 
 
 def constants(plan: Plan, *, causal: bool, ragged: bool) -> dict[str, int]:
@@ -125,14 +127,14 @@ def constants(plan: Plan, *, causal: bool, ragged: bool) -> dict[str, int]:
     }
 
 
-def heads_together(all_heads: int, kv_bytes: int, heads_per_kv: int) -> int:
+def heads_together(all_heads: int, kv_bytes: int, heads_per_kv: int, pass_mib: int) -> int:
     """Query heads in a pass of causal attention; kv_bytes: K and V of one head of theirs.
 
-    Passes are of even size: the long tiles of a small last one would be waited for. They take about 32 MiB of
-    K and V, which share the L2 cache, and at most 64 heads. With as many heads as there are programs, all
-    begin with a head's longest tile, which reads its K and V from memory, and all at once: 4 % at N = 512.
+    Passes are of even size: the long tiles of a small last one would be waited for. A pass reads pass_mib MiB
+    of K and V and has at most 128 heads. In larger ones, where every program begins with a head's longest
+    tile, all wait for memory at once (4 % at N = 512); in smaller ones the programs do not finish evenly.
     """
-    passes = max(round(all_heads // heads_per_kv * kv_bytes / (32 << 20)), -(-all_heads // 64))
+    passes = max(round(all_heads // heads_per_kv * kv_bytes / (pass_mib << 20)), -(-all_heads // 128))
     return -(-all_heads // passes)
 
 
@@ -147,7 +149,8 @@ def forward(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> t
     lead = (N_k - N_q) % tile if causal else 0
     tiles = -(-(N_q + lead) // tile)
     all_heads = batch * heads
-    together = heads_together(all_heads, 4 * N_k * d, heads // kv_heads) if causal else 1
+    group = heads // kv_heads
+    together = heads_together(all_heads, 4 * N_k * d, group, plan.pass_mib) if causal else 1
 
     with torch.cuda.device_of(q):
         o = torch.empty_like(q)
@@ -156,7 +159,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> t
         kernel(
             *(_descriptor(x, rows) for x, rows in ((q, ROWS), (k, plan.block), (v, plan.block))),
             o, *(stride // 8 for stride in o.stride()[:3]), L, _counters(q.device),
-            heads, all_heads, tiles, together, heads // kv_heads, scale * math.log2(math.e), N_q, N_k, lead,
+            heads, all_heads, tiles, together, group, scale * math.log2(math.e), N_q, N_k, lead,
             **constants(plan, causal=causal, ragged=not causal and N_k % plan.block != 0), num_warps=4,
         )  # fmt: skip
     return o, L

@@ -23,8 +23,8 @@ class Rings:
 
 @aggregate
 class Task:
-    O: gl.tensor  # pointer to the output, and elements from one batch entry, head and row to the next
-    o_batch: gl.tensor
+    O: gl.tensor  # pointer to the output
+    o_batch: gl.tensor  # eights of elements from one batch entry, head and row of it to the next
     o_head: gl.tensor
     o_row: gl.tensor
     L: gl.tensor  # pointer to the logsumexp, (batch, heads, N_q)

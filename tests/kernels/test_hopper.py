@@ -141,14 +141,14 @@ def test_it_takes_tensors_as_they_lie(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_passes_share_the_cache_and_are_even() -> None:
-    """A pass is about 32 MiB or 64 heads; 16384 tokens of 16 heads have 128 MiB of K and V at d = 128."""
+    """16384 tokens of 16 heads have 128 MiB of K and V at d = 128. No pass has more than 128 heads."""
     told = child(
         "-c",
         "from kernels.hopper.launch import heads_together as t\n"
-        "print([t(16 * 16384 // N, 4 * N * 128, 1) for N in (512, 2048, 8192, 16384)])\n"
-        "print(t(1, 1 << 30, 1), t(6, 4096, 3), t(64, 8 << 20, 4))",
+        "print([t(16 * 16384 // N, 4 * N * 128, 1, 16) for N in (128, 512, 2048, 8192, 16384)])\n"
+        "print(t(1, 1 << 30, 1, 32), t(6, 4096, 3, 32), t(64, 8 << 20, 4, 32), t(129, 4096, 1, 32))",
     )
-    assert told.split("\n")[:2] == ["[64, 32, 8, 4]", "1 6 16"]
+    assert told.split("\n")[:2] == ["[128, 64, 16, 4, 2]", "1 6 16 65"]
 
 
 def test_every_plan_fits_into_shared_memory() -> None:
