@@ -21,6 +21,7 @@ from fatutor.store.records import DemoRun
 from fatutor.study import sheet
 from fatutor.study.drill import Drill
 from fatutor.study.overview import Marked
+from fatutor.text.clean import clean_line
 from fatutor.ui.drafts import Drafts
 from fatutor.ui.editor import open_editor
 from fatutor.ui.keys import actions
@@ -55,12 +56,16 @@ class FatutorApp(App[None]):
         # Textual has read TEXTUAL_THEME before our themes were registered, and takes no notice of a name it
         # holds already.
         self.set_reactive(App.theme, "")
-        self.theme = wanted if wanted in self.available_themes else OWN[0].name
+        known = wanted in self.available_themes
+        self.theme = wanted if known else OWN[0].name
         self.push_screen(TodayScreen())
         if self._open_on == "learn":
             self.show_learn()
         elif self._open_on == "drill":
             self.start_drill(*self._decks)
+        if not known:
+            way_out = "write dark, light, terminal or one of Textual's"
+            self.tell(FatutorError(f"there is no theme “{clean_line(wanted)}”", way_out))
         self._leave_cleanly()
         # The database layer takes half a second to import: do it while the first screen is being read.
         warm_up = threading.Thread(target=self.desk.warm_up, daemon=True)
@@ -158,15 +163,30 @@ class FatutorApp(App[None]):
 
         self.switch_screen(DrillScreen(drill))
 
-    def show_demo(self, card: Card, kept: Callable[[DemoRun], None], said: str = "") -> None:
-        """The card's demo. `said` is what the learner has answered so far, which may be a prediction."""
-        from fatutor.ui.screens.demo import DemoScreen
+    def show_demos(self) -> None:
+        from fatutor.ui.screens.demos import DemosScreen
 
+        self.push_screen(DemosScreen())
+
+    def show_card_demo(self, card: Card, kept: Callable[[DemoRun], None], said: str = "") -> None:
+        """The card's demo. `said` is what the learner has answered so far, which may be a prediction."""
         if card.demo is None:
             self.tell("this card has no demo")
-            return
+        else:
+            self.show_demo(card.demo, card, kept, said)
+
+    def show_demo(
+        self,
+        name: str,
+        card: Card | None = None,
+        kept: Callable[[DemoRun], None] | None = None,
+        said: str = "",
+    ) -> None:
+        """A demo, for a card or for its own sake."""
+        from fatutor.ui.screens.demo import DemoScreen
+
         try:
-            demo = self.desk.demo(card.demo)
+            demo = self.desk.demo(name)
             sources = self.desk.sources(demo)
         except FatutorError as reason:
             self.tell(reason)

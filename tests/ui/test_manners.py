@@ -8,6 +8,7 @@ import pytest
 from textual.app import App, ComposeResult
 
 from fatutor.deck.model import KeyPoint
+from fatutor.settings import Settings
 from fatutor.ui.app import FatutorApp
 from fatutor.ui.widgets.key_points import KeyPoints
 
@@ -47,6 +48,16 @@ def test_the_theme_named_is_the_theme_drawn(desk, monkeypatch, named, background
             return app.screen.styles.background.hex.lower()
 
     assert asyncio.run(look()) == background
+
+
+@pytest.mark.parametrize("open_on", ["today", "learn", "drill"])
+def test_a_theme_that_is_none_is_told_on_the_first_screen(make_desk, sit, open_on) -> None:
+    async def scene(seat) -> None:
+        seat.expect("! there is no theme “sepia”; write dark, light, terminal or one of Textual's")
+        await seat.press("down")
+        assert not seat.shows("sepia")
+
+    sit(make_desk(Settings(theme="sepia")), scene, open_on=open_on)
 
 
 class Points(App[None]):

@@ -159,7 +159,7 @@ class BeatScreen(BaseScreen):
     def action_demo(self) -> None:
         card = self._demo_card
         if card is not None:
-            self.app.show_demo(card, kept=self.lesson.evidence)
+            self.app.show_card_demo(card, kept=self.lesson.evidence)
 
     def action_terms(self) -> None:
         revealed = {block.card.id for block in self.query(PromptBlock) if block.revealed}

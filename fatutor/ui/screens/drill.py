@@ -335,7 +335,7 @@ class DrillScreen(BaseScreen):
     def action_demo(self) -> None:
         turn = self.turn
         said = turn.committed.text if turn.committed else self.query_one("#number", Input).value
-        self.app.show_demo(turn.card, kept=lambda run: turn.runs.append(run.id), said=said)
+        self.app.show_card_demo(turn.card, kept=lambda run: turn.runs.append(run.id), said=said)
 
     @property
     def turn(self) -> Turn:

@@ -18,7 +18,7 @@ from fatutor.ui.screens.base import BaseScreen
 from fatutor.ui.widgets.rows import Row, Rows
 from fatutor.ui.widgets.speaking import Heading
 
-START = "start"
+START, DEMOS = "start", "demos"
 MARKS = {"done": "✓", "next": "○", "open": "○", "locked": "·"}
 
 
@@ -75,6 +75,8 @@ class TodayScreen(BaseScreen):
     def open(self, target: object) -> None:
         if target == START:
             self.action_drill()
+        elif target == DEMOS:
+            self.app.show_demos()
         elif isinstance(target, BeatLine):
             self.open_beat(target)
         elif isinstance(target, Deck):
@@ -117,6 +119,8 @@ def today_rows(seen: Overview, width: int) -> Iterator[Row]:
         yield Row(module.title, module.progress, look="bold")
         for line in module.beats:
             yield beat_row(line, width)
+    yield Row("")
+    yield Row("demos: predict, then run a kernel", target=DEMOS)
     if seen.decks:
         yield Row("")
         yield Row(columns("Decks", "due", "new", "known", width), look="bold")
