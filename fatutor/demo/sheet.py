@@ -23,10 +23,16 @@ COUNTERS = (
 )
 
 
-def question(demo: Demo) -> str:
-    """The claim, the question and its choices, as Markdown."""
+def question(demo: Demo, params: Mapping[str, object]) -> str:
+    """The claim, the question and its choices, as Markdown; other sizes than the question has stand below."""
+    others = [
+        f"{param.name} {params[param.name]} in place of {param.default}"
+        for param in demo.params
+        if params.get(param.name, param.default) != param.default
+    ]
+    now = f"\n\n**Now with {' and '.join(others)}.**" if others else ""
     choices = "\n".join(f"{place}. {choice}" for place, choice in enumerate(demo.choices, 1))
-    return f"## {demo.claim}\n\n{demo.question}\n\n{choices}"
+    return f"## {demo.claim}\n\n{demo.question}{now}\n\n{choices}"
 
 
 def asking(demo: Demo, source: Source, carried_over: str) -> str:

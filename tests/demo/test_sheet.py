@@ -84,6 +84,18 @@ def test_every_size_with_its_values_and_which_one_a_key_changes() -> None:
     assert sheet.sizes(replace(BYTES, params=several[:1]), {"n": 256}, "n") == "▸ n 256  of 256, 512  keys"
 
 
+def test_a_question_put_at_another_size_says_so() -> None:
+    demo = replace(BYTES, params=(Param("n", 512, (256, 512), "keys"), Param("rows", 64, (32, 64), "")))
+    assert sheet.question(demo, {"n": 512, "rows": 64}) == "## Fewer.\n\nHow many?\n\n"
+    changed = sheet.question(demo, {"n": 256, "rows": 32})
+    assert (
+        changed
+        == "## Fewer.\n\nHow many?\n\n**Now with n 256 in place of 512 and rows 32 in place of 64.**\n\n"
+    )
+    assert "Now" not in sheet.question(demo, {})
+    assert sheet.question(SAME, {}).endswith("1. No further\n2. Further")
+
+
 @pytest.mark.parametrize(
     ("told", "passed", "expected"),
     [

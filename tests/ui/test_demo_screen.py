@@ -160,6 +160,7 @@ def test_another_size_asks_for_another_prediction(open_desk, sit, tmp_path) -> N
         await wait_for(seat, "✓ confirmed", "▸ n 512 of 256, 512")
         await seat.press("v")
         seat.expect("n 256 · rows 64", "Your prediction", "▸ n 256", "v changes the one marked ▸, n marks")
+        seat.expect("Now with n 256 in place of 512.")
         await seat.press("n", "v")
         seat.expect("n 256 · rows 128", "▸ rows 128", "  n 256  of")
         await seat.press("v", "v", "v")

@@ -119,7 +119,6 @@ class DemoScreen(BaseScreen):
         self.stage = Stage.PREDICT
         self.evidence = Evidence()
         number = self.demo.form is AnswerForm.NUMBER
-        self.query_one("#question", Prose).show(sheet.question(self.demo))
         box = self.query_one("#number", Input)
         box.display = number
         box.value = self._said if number else ""
@@ -195,7 +194,10 @@ class DemoScreen(BaseScreen):
         recorded = isinstance(self.source, Recording)
         self.query_one("#ask").display = predicting
         self.query_one("#how", Static).update(sheet.asking(self.demo, self.source, self._said))
-        self.query_one("#question").display = not over
+        question = self.query_one("#question", Prose)
+        question.display = not over
+        if predicting:
+            question.show(sheet.question(self.demo, self.chosen()))
         self._show(
             "#origin", self.source.origin(self.demo.name) if isinstance(self.source, Recording) else ""
         )
@@ -235,10 +237,13 @@ class DemoScreen(BaseScreen):
         static.display = bool(text)
         static.update(Content(text))
 
-    def sizes(self) -> str:
+    def chosen(self) -> Mapping[str, object]:
+        """The sizes of the next run, or those that the recorded one had."""
         source = self.source
-        params = source.params(self.demo.name) if isinstance(source, Recording) else self.params
-        return " · ".join(f"{name} {value}" for name, value in params.items())
+        return source.params(self.demo.name) if isinstance(source, Recording) else self.params
+
+    def sizes(self) -> str:
+        return " · ".join(f"{name} {value}" for name, value in self.chosen().items())
 
     def whereabouts(self) -> str:
         """What to add to a device's name: which machine it is in, or that this is an old run."""

@@ -47,7 +47,7 @@ class DemosScreen(BaseScreen):
         for name, demo in demos.items():
             rows.append(Row(""))
             rows.append(Row(name, came_to(last.get(name), self.desk.time.clock.zone), target=name))
-            claim = layout(demo.claim, width - 2).plain
+            claim = layout(demo.claim, width - 4).plain
             rows += [Row(f"  {text}", look="dim") for text in claim.split("\n")]
         self.query_one(Rows).show(rows)
 
