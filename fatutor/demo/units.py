@@ -33,6 +33,7 @@ _EXAMPLES = {
     "B/s": "4.8 TB/s",
 }
 
+_COUNTABLE = 1e12
 _NO_BREAK_SPACE = "\u00a0"
 _LOOKALIKES = {ord(space): " " for space in "\t\u00a0\u2007\u2009\u202f"} | {
     ord("−"): "-",
@@ -92,8 +93,11 @@ def human(value: float, unit: str, like: float | None = None) -> str:
 
 
 def exact(value: float, unit: str) -> str:
-    """A whole number to its last digit, grouped by no-break spaces: 4 784 128 B. Others as `human`."""
-    if not float(value).is_integer() or abs(value) >= 2**53:
+    """A whole number to its last digit, grouped by no-break spaces: 4 784 128 B. Others as `human`.
+
+    Nobody counts to a million millions: what is as large as that was measured, and has three digits too.
+    """
+    if not float(value).is_integer() or abs(value) >= _COUNTABLE:
         return human(value, unit)
     return _with_unit(f"{int(value):,}".replace(",", _NO_BREAK_SPACE), unit)
 
@@ -182,7 +186,7 @@ def _digits(value: float, reference: float) -> str:
     if not value:
         return "0"
     size = math.floor(math.log10(abs(reference))) if reference else 0
-    if not -4 < size < 15:
+    if not -4 < size < 12:
         mantissa, power = f"{value:.2e}".split("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
     digits = f"{value:,.{max(0, 2 - size)}f}".replace(",", _NO_BREAK_SPACE)
