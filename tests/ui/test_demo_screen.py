@@ -345,6 +345,16 @@ def test_the_gpu_here_comes_first_and_is_asked_for(open_desk, sit, tmp_path) -> 
     assert "--device cuda" in (tmp_path / "asked").read_text()
 
 
+def test_a_missing_package_is_told_before_the_prediction(open_desk, sit, h200) -> None:
+    async def scene(seat) -> None:
+        await open_demo(seat)
+        await wait_for(seat, "no_such_package not installed here: pip install", "w shows the recorded run")
+        await seat.press("escape", "w")
+        await wait_for(seat, "recorded on NVIDIA H200")
+
+    sit(open_desk(needs=["no_such_package"]), scene)
+
+
 # -- what goes wrong ------------------------------------------------------------------------------------
 
 FAILURES = {

@@ -17,6 +17,7 @@ from fatutor.deck.model import AnswerForm, Card
 from fatutor.demo import sheet
 from fatutor.demo.catalogue import Demo
 from fatutor.demo.evidence import Evidence, kept, witnesses
+from fatutor.demo.machine import missing
 from fatutor.demo.places import Source
 from fatutor.demo.prediction import Prediction, predict
 from fatutor.demo.recordings import Recording
@@ -108,9 +109,20 @@ class DemoScreen(BaseScreen):
         self.query_one("#number", Input).cursor_blink = False
         self._fold()
         self.ask()
-        if isinstance(self.source, Recording):
-            self.say(f"{self.demo.name} needs a GPU and none is here; what it did on one is recorded")
+        if told := self.what_is_missing():
+            self.say(told)
         self.set_interval(REDRAW, self._follow_along)
+
+    def what_is_missing(self) -> str:
+        """What the place that comes first has not got, said before anyone has thought of a prediction."""
+        source = self.source
+        if isinstance(source, Recording):
+            return f"{self.demo.name} needs a GPU and none is here; what it did on one is recorded"
+        absent = [] if source.launcher.remote else missing(self.demo.needs)
+        if not absent:
+            return ""
+        otherwise = "; w shows the recorded run" if self.recording else ""
+        return f"{' and '.join(absent)} not installed here: pip install 'fatutor[demos]'{otherwise}"
 
     # -- predict ------------------------------------------------------------------------------------
 
