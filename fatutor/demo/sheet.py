@@ -134,7 +134,8 @@ def counted(result: Result, recording: Recording | None) -> str:
         return ""
     shapes: dict[str, list[str]] = {}
     for call, moved in recording.counted(result.calls):
-        told = f"{call.name} {human(moved.read, 'B')} read, {human(moved.written, 'B')} written"
+        read, written = (human(count, "B").replace(" ", "\u00a0") for count in (moved.read, moved.written))
+        told = f"{call.name} {read} read, {written} written"
         shapes.setdefault(_shape(call), []).append(told)
     lines = [f"  {shape}: {'; '.join(told)}" for shape, told in shapes.items()]
     return "\n".join([f"Recorded on {recording.device}, {recording.date}: {COUNTERS}", *lines])

@@ -151,7 +151,9 @@ def test_hardware_counters_are_told_by_shape_as_figures_of_another_day() -> None
         Call("", "standard", *large): Moved(8_600_000_000, 6_400_000_000, 4),
     }
     h200 = Recording("NVIDIA H200", "580", "2026-11-30", counters=counters)
-    head, *lines = sheet.counted(Result("confirmed", calls=calls), h200).splitlines()
+    told = sheet.counted(Result("confirmed", calls=calls), h200)
+    assert "1.82\u00a0MB" in told  # no line ends between a number and its unit
+    head, *lines = told.replace("\u00a0", " ").splitlines()
     assert head.startswith("Recorded on NVIDIA H200, 2026-11-30: DRAM traffic by the hardware's counters.")
     assert lines == [
         "  N 512, d 64, 1 head, float16: standard 1.82 MB read, 0 B written; tiled 225 kB read, 0 B written",
