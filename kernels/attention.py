@@ -63,10 +63,14 @@ def attention(
         return standard.output(q, k, v, causal=causal, scale=scale, window=window)
     if chosen == "standard":
         o, lse = standard.attention(q, k, v, causal=causal, scale=scale, window=window)
-    elif _traced() or _wants_gradient(q, k, v):
+    elif _traced():
         from kernels import differentiable
 
-        o, lse = differentiable.attention(q, k, v, causal, scale, window, impl if _traced() else chosen)
+        o, lse = differentiable.attention(q, k, v, causal, scale, window, impl)
+    elif _wants_gradient(q, k, v):
+        from kernels import differentiable
+
+        o, lse = differentiable.Attention.apply(q, k, v, causal, scale, window, chosen)
     else:
         o, lse = compute(chosen, q, k, v, causal=causal, scale=scale, window=window)
     return (o, lse) if return_lse else o

@@ -53,7 +53,8 @@ from kernels import interpreter, tiles
 from kernels.tiles import Band, Tile, padded
 
 
-@triton.jit
+# A length of 1 would be compiled in as a constant, and with one query and one key ptxas 12.8 then crashes.
+@triton.jit(do_not_specialize=["N_k"])
 def _gradients_of_queries(
     Q, K, V, O, dO, L, dL, L2, Delta, dQ,
     q_strides, k_strides, v_strides, o_strides, do_strides, dq_strides,
@@ -103,7 +104,7 @@ def _gradients_of_queries(
     tiles.store(dQ, dq * scale, dq_strides, batch, head, first, N_q, D, TILE_D, TILE_M, False)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["N_k"])
 def _gradients_of_keys(
     Q, K, V, dO, L2, Delta, dK, dV,
     q_strides, k_strides, v_strides, do_strides, dk_strides, dv_strides,

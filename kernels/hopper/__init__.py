@@ -1,7 +1,7 @@
 """FlashAttention for Hopper (H100, H200), in Gluon: `flash.py` once more, with the chip's own engines.
 
 Read `consumer.py` first: it holds the loop that `flash.py` taught. What is new is who does what. One warp
-only loads (`producer.py`), two or three warpgroups only compute, and they meet at barriers in shared memory
+only loads (`producer.py`), two to four warpgroups only compute, and they meet at barriers in shared memory
 (`rings.py`). One program a multiprocessor works through many tiles (`tiles.py`). `launch.py` puts it all
 together. The folder `gradients` has the gradients.
 

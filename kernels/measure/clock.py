@@ -8,6 +8,7 @@ compute, `Replay` captures the launches in a CUDA graph and starts them at once.
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -54,10 +55,12 @@ class Timing:
 
 
 def interleaved(
-    calls: Mapping[str, Call], clock: Clock, *, seconds: float = 0.1, rounds: int = 3
+    calls: Mapping[str, Call], clock: Clock, *, seconds: float = 0.1, rounds: int = 4, seed: int = 0
 ) -> dict[str, Timing]:
-    """Time each call for about `seconds`, in rounds: A B A B, so that a drift of the clock meets them alike.
+    """Time each call for about `seconds`, in rounds, so that a drift of the device's clock meets them alike.
 
+    Each round has an order of its own, drawn from `seed`: a chip that is held back by its power is faster
+    behind a call that left it cool, and in a fixed order that would always be the same one's luck.
     Every call is made once before, for compilers, caches and handles, and three times to see how many
     samples fit. A call longer than its share is still sampled once a round. The first quarter of each turn
     does not count: by then the device runs at the rate that this load allows, not at that of the call before.
@@ -68,9 +71,11 @@ def interleaved(
         once = statistics.median(clock.sample(call, 3))
         repeats[name] = min(MOST, max(1, round(seconds / rounds / max(once, 1e-9))))
     samples: dict[str, list[float]] = {name: [] for name in calls}
+    order, rng = list(calls), random.Random(seed)
     for _ in range(rounds):
-        for name, call in calls.items():
-            taken = clock.sample(call, repeats[name])
+        rng.shuffle(order)
+        for name in order:
+            taken = clock.sample(calls[name], repeats[name])
             samples[name] += taken[len(taken) // 4 :]
     return {name: Timing.of(taken) for name, taken in samples.items()}
 

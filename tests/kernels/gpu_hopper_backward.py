@@ -18,11 +18,14 @@ import torch
 from torch import Tensor
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from kernels import hopper, standard
+from kernels import flash, flash_backward, hopper, standard
 from kernels.attention import attention
 
 # Error relative to float64, by the norm: P, dS, o and the gradients themselves are rounded to p bits each.
+# Where scores are wide, dP - D is a small difference of large numbers and o's rounding counts for more; there
+# the measure is the plain Triton kernel, which rounds at the same places.
 TOLERANCE = {torch.bfloat16: 5e-3, torch.float16: 6e-4}
+WORSE_THAN_PLAIN = 1.3
 LENGTHS = ((1, 1), (1, 300), (64, 64), (127, 129), (300, 1000), (1000, 300), (1100, 1100), (70, 3))
 HEADS = ((4, 4), (6, 2), (5, 1))
 
@@ -78,17 +81,19 @@ def against_float64(d: int, causal: bool) -> tuple[bool, str]:
         scale = d**-0.5 * (-1) ** (N_k % 5 == 0)
         reason = hopper.gradients_supported(q, k, v, causal)
         assert reason is None, reason
-        for name, answer, truth in zip(
-            ("dq", "dk", "dv"),
-            found(q, k, v, do, dlse, causal, scale),
-            exact(q, k, v, do, dlse, causal, scale),
-            strict=True,
-        ):
+        answers = found(q, k, v, do, dlse, causal, scale)
+        truths = exact(q, k, v, do, dlse, causal, scale)
+        plain = flash_backward.backward(
+            do, q, k, v, *flash.forward(q, k, v, causal=causal, scale=scale, window=None),
+            causal=causal, scale=scale, dlse=dlse,
+        )  # fmt: skip
+        for name, answer, truth, other in zip(("dq", "dk", "dv"), answers, truths, plain, strict=True):
             # With one key, or one query that sees one, P is 1 and dS is 0 but for rounding.
-            error = ((answer - truth).norm() / truth.norm().clamp_min(1e-2 * do.double().norm())).item()
-            if not error <= TOLERANCE[dtype]:
+            size = truth.norm().clamp_min(1e-2 * do.double().norm())
+            error, usual = ((x - truth).norm().item() / size.item() for x in (answer, other))
+            if not error <= max(TOLERANCE[dtype], WORSE_THAN_PLAIN * usual):
                 good = False
-                print(f"   wrong: {name} {dtype} N {N_q}x{N_k} heads {heads}: {error:.2e}")
+                print(f"   wrong: {name} {dtype} N {N_q}x{N_k} heads {heads}: {error:.2e}, plain {usual:.2e}")
             worst = max(worst, error)
         count += 1
     return good, f"{count} problems, error up to {worst:.1e}"

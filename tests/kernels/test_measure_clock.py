@@ -39,7 +39,22 @@ def test_contenders_take_turns_after_a_first_call_and_a_look() -> None:
     clock = ScriptedClock()
     interleaved({"a": lambda: 0.01, "b": lambda: 0.02}, clock, seconds=0.24, rounds=3)
     assert clock.turns[:4] == [(0.01, 1), (0.01, 3), (0.02, 1), (0.02, 3)]
-    assert clock.turns[4:] == [(0.01, 8), (0.02, 4)] * 3
+    turns = clock.turns[4:]
+    assert [sorted(turns[at : at + 2]) for at in (0, 2, 4)] == [[(0.01, 8), (0.02, 4)]] * 3
+
+
+def test_each_round_has_an_order_of_its_own_and_a_seed_repeats_them() -> None:
+    def order(seed: int) -> list[float]:
+        clock = ScriptedClock()
+        calls = {name: lambda takes=takes: takes for name, takes in (("a", 0.01), ("b", 0.02), ("c", 0.03))}
+        interleaved(calls, clock, rounds=8, seed=seed)
+        return [float(str(takes)) for takes, _ in clock.turns[6:]]
+
+    first = order(0)
+    rounds = [tuple(first[at : at + 3]) for at in range(0, 24, 3)]
+    assert {tuple(sorted(turn)) for turn in rounds} == {(0.01, 0.02, 0.03)}
+    assert len(set(rounds)) > 2
+    assert order(0) == first != order(1)
 
 
 def test_the_first_quarter_of_a_turn_does_not_count() -> None:
