@@ -38,7 +38,7 @@ class Attention(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, *grad_outputs: Tensor | None) -> tuple[Any, ...]:
+    def backward(ctx: Any, *grad_outputs: Tensor | None) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleMethodOverride] - the decorator hides the names
         do, dlse = grad_outputs
         return _differentiate(ctx, do, dlse, _gradients)
 

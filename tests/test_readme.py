@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from fatutor.__main__ import parser
 from fatutor.ui.keys import ACTIONS, SCREENS
 
@@ -27,16 +29,29 @@ def test_every_verb_is_described() -> None:
         assert f"fatutor {verb}" in README
 
 
-def test_the_kernels_figures_are_those_of_the_recording() -> None:
+PEERS = ("sdpa-flash", "sdpa-cudnn", "fa3")
+
+
+@pytest.mark.parametrize(
+    ("phase", "header", "impls"),
+    [
+        ("forward", "| hopper | flash | FA2 | cuDNN | FA3 |", ("hopper", "flash", *PEERS)),
+        ("backward", "| hopper | flash | FA2 | cuDNN | hopper", ("hopper", "flash", *PEERS[:2])),
+    ],
+)
+def test_the_kernels_figures_are_those_of_the_recording(
+    phase: str, header: str, impls: tuple[str, ...]
+) -> None:
     recorded = json.loads((ROOT / "kernels" / "recorded" / "h200.json").read_text(encoding="utf-8"))
     figures = {
-        (row["d"], row["causal"], row["n"], row["impl"]): f"{row['tflops']:.0f}"
+        (row["d"], row["causal"], row["n"], row["impl"]): row["tflops"]
         for row in recorded["rows"]
-        if row["pass"] == "forward" and row["heads"] == row["heads_kv"]
+        if row["pass"] == phase and row["heads"] == row["heads_kv"]
     }
-    lines = README[README.index("| d | causal | N |") :].split("\n\n")[0].splitlines()[2:]
+    lines = README[README.index(f"| d | causal | N {header}") :].split("\n\n")[0].splitlines()[2:]
     assert len(lines) == 18
     for line in lines:
         d, causal, n, *shown = [cell.strip() for cell in line.strip("|").split("|")]
-        impls = ("hopper", "flash", "sdpa-flash", "sdpa-cudnn", "fa3")
-        assert shown == [figures[int(d), causal == "yes", int(n), impl] for impl in impls], line
+        found = {impl: figures[int(d), causal == "yes", int(n), impl] for impl in impls}
+        ratio = found["hopper"] / max(found[peer] for peer in impls if peer in PEERS)
+        assert shown == [f"{found[impl]:.0f}" for impl in impls] + [f"{ratio:.2f}"], line
