@@ -84,14 +84,15 @@ def instructions(ptx: str) -> Iterator[str]:
         yield "bulk tensor copy"
 
 
-def forward(head_dim: int, itemsize: int, *, causal: bool) -> None:
-    q, k, v, o = (torch.empty(1, 2, 1024, head_dim, dtype=TYPES[itemsize]) for _ in range(4))
+def forward(head_dim: int, itemsize: int, *, causal: bool, length: int = 1024) -> None:
+    q, k, v, o = (torch.empty(1, 2, length, head_dim, dtype=TYPES[itemsize]) for _ in range(4))
     flash.launch(q, k, v, o, torch.empty(q.shape[:3]), causal=causal, scale=1.0)
 
 
-def backward(head_dim: int, itemsize: int) -> None:
+def backward(head_dim: int, itemsize: int, length: int = 1024) -> None:
     """Causal, which holds both loops of either walk."""
-    do, q, k, v, o, dq, dk, dv = (torch.empty(1, 2, 1024, head_dim, dtype=TYPES[itemsize]) for _ in range(8))
+    shape = (1, 2, length, head_dim)
+    do, q, k, v, o, dq, dk, dv = (torch.empty(shape, dtype=TYPES[itemsize]) for _ in range(8))
     flash_backward.launch(do, q, k, v, o, torch.empty(q.shape[:3]), dq, dk, dv, causal=True, scale=1.0)
 
 
@@ -114,6 +115,9 @@ def launches() -> Iterator[tuple[str, int, int, Callable[[], None]]]:
             yield "full", itemsize, head_dim, partial(forward, head_dim, itemsize, causal=False)
             yield "causal", itemsize, head_dim, partial(backward, head_dim, itemsize)
             yield "decode", itemsize, head_dim, partial(decoding, head_dim, itemsize)
+            # A 1 is compiled in as a constant, where the kernel does not refuse it.
+            yield "one key", itemsize, head_dim, partial(forward, head_dim, itemsize, causal=True, length=1)
+            yield "one key", itemsize, head_dim, partial(backward, head_dim, itemsize, length=1)
 
 
 def main(chip: int) -> None:

@@ -49,10 +49,10 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[dict[str
 @pytest.mark.parametrize("chip", LIMITS)
 def test_every_tile_compiles_and_fits(chip: int, reports: dict[int, list[dict[str, Any]]]) -> None:
     # Three head dimensions. In half precision two kernels forward, two backward (on Hopper once three), two
-    # kinds of decoding with two each; in float32 one forward.
-    assert len(reports[chip]) == 3 * (2 + 2 + 2 * 2) + 3 + (chip == 90)
+    # kinds of decoding with two each, one forward and two backward for a single key; in float32 one forward.
+    assert len(reports[chip]) == 3 * (2 + 2 + 2 * 2 + 1 + 2) + 3 + 2 * (chip == 90)
     for kernel in reports[chip]:
-        if kernel["itemsize"] == 2:
+        if kernel["itemsize"] == 2 and kernel["case"] != "one key":
             assert kernel["stack"] == 0, f"registers spill: {kernel}"
         assert 0 < kernel["registers"] <= 255, kernel
         assert kernel["shared"] <= LIMITS[chip], kernel
