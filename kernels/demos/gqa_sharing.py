@@ -104,8 +104,8 @@ def _on_gpu(chosen: int) -> Iterator[Event]:
         time = times[_name(kv_heads)].median
         asked = traffic.decoding(problem, kv_heads=kv_heads * GPU_TIMES, splits=1)
         formula[kv_heads], measured[kv_heads] = flops / asked, flops / (time * roof.bandwidth)
-        note = f"{kv_heads * GPU_TIMES} KV heads of {heads}: {time * 1e6:.0f} µs, {asked / time / 1e12:.2f} "
-        "TB/s"
+        rate = f"{time * 1e6:.0f} µs, {asked / time / 1e12:.2f} TB/s"
+        note = f"{kv_heads * GPU_TIMES} KV heads of {heads}: {rate}"
         yield Row(_name(kv_heads), formula[kv_heads], measured[kv_heads], "FLOP/B", note)
         if not BELOW <= measured[kv_heads] / formula[kv_heads] <= ABOVE:
             share = measured[kv_heads] / formula[kv_heads]
