@@ -50,7 +50,7 @@ def attention(
         "decode"    as "flash", but the keys are split over the chip: few queries, no window, no gradient
         "hopper"    the kernel made for the H100 and H200, where it supports the shape: no window. The last
                     bits of dq may vary from run to run, unless torch.use_deterministic_algorithms(True)
-        "auto"      the fastest that can: "decode" for few queries of many keys, else "hopper", "flash",
+        "auto"      the first that can: "decode" for few queries of many keys, else "hopper", "flash",
                     "standard". `which` tells
 
     Returns the output in q's shape and type, with `return_lse` also the logsumexp of each query's scaled
@@ -89,8 +89,8 @@ def which(
     if impl not in get_args(Implementation):
         raise ValueError(f"impl is {impl!r}; it must be one of {', '.join(get_args(Implementation))}")
     if impl == "auto":
-        return next(name for name in _by_speed(q, k) if not _obstacle(name, q, k, v, causal, window))
-    if obstacle := _obstacle(impl, q, k, v, causal, window):
+        return next(name for name in _by_speed(q, k) if not _obstacle(name, q, k, v, window))
+    if obstacle := _obstacle(impl, q, k, v, window):
         raise ValueError(f"impl is {impl!r}, but {obstacle}")
     return impl
 
@@ -125,7 +125,7 @@ def compute_gradients(
         from kernels import hopper
 
         allowed = hopper.deterministic(q.shape[3]) or not torch.are_deterministic_algorithms_enabled()
-        if allowed and hopper.gradients_supported(q, k, v, causal) is None:
+        if allowed and hopper.gradients_supported(q, k, v) is None:
             return hopper.backward(do, q, k, v, o, lse, causal=causal, scale=scale, dlse=dlse)
     from kernels import flash_backward
 
@@ -166,7 +166,7 @@ def _check(q: Tensor, k: Tensor, v: Tensor) -> None:
         raise ValueError(f"k has {k.shape[1]} heads, which does not divide the {q.shape[1]} heads of q")
 
 
-def _obstacle(impl: str, q: Tensor, k: Tensor, v: Tensor, causal: bool, window: int | None) -> str:
+def _obstacle(impl: str, q: Tensor, k: Tensor, v: Tensor, window: int | None) -> str:
     """Why an implementation cannot take these arguments; empty if it can."""
     if impl == "standard":
         return ""
@@ -182,7 +182,7 @@ def _obstacle(impl: str, q: Tensor, k: Tensor, v: Tensor, causal: bool, window: 
         return f"q is on {q.device} and Triton's interpreter is off; see kernels.interpreter.enable()"
     if impl == "decode":
         return _decode_obstacle(q, k, v, window)
-    return _hopper_obstacle(q, k, v, causal, window) if impl == "hopper" else ""
+    return _hopper_obstacle(q, k, v, window) if impl == "hopper" else ""
 
 
 def _decode_obstacle(q: Tensor, k: Tensor, v: Tensor, window: int | None) -> str:
@@ -198,7 +198,7 @@ def _decode_obstacle(q: Tensor, k: Tensor, v: Tensor, window: int | None) -> str
     return ""
 
 
-def _hopper_obstacle(q: Tensor, k: Tensor, v: Tensor, causal: bool, window: int | None) -> str:
+def _hopper_obstacle(q: Tensor, k: Tensor, v: Tensor, window: int | None) -> str:
     if not q.is_cuda or torch.cuda.get_device_capability(q.device) != (9, 0):
         return "q is not on an H100 or H200 (compute capability 9.0)"
     if window is not None:
@@ -207,7 +207,9 @@ def _hopper_obstacle(q: Tensor, k: Tensor, v: Tensor, causal: bool, window: int 
         return "kernels.hopper is not installed"
     from kernels import hopper
 
-    return hopper.supported(q, k, v, causal) or ""
+    if _traced():  # nothing lies anywhere yet; the operator asks again when it runs
+        return hopper.gluon_obstacle() or ""
+    return hopper.supported(q, k, v) or ""
 
 
 def _wants_gradient(*tensors: Tensor) -> bool:

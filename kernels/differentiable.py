@@ -6,7 +6,7 @@ tracing without data; what to keep for the gradient; and how to compute it. It t
 is and fuses what stands around it. An operator in eager mode would do as well, but costs the host 30 µs more
 forward and 20 backward, which short sequences feel.
 
-Gradients of gradients are refused by PyTorch, since the backward pass has no formula of its own.
+Gradients of gradients are refused, since the backward pass has no formula of its own.
 """
 
 from __future__ import annotations
@@ -28,19 +28,36 @@ class Attention(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, q: Tensor, k: Tensor, v: Tensor, causal: bool, scale: float, window: int | None, impl: str
+        q: Tensor, k: Tensor, v: Tensor, causal: bool, scale: float, window: int | None, impl: str
     ) -> tuple[Tensor, Tensor]:
         from kernels.attention import compute
 
-        output = compute(impl, q, k, v, causal=causal, scale=scale, window=window)
-        _keep(ctx, (q, k, v, causal, scale, window, impl), output)
-        return output
+        return compute(impl, q, k, v, causal=causal, scale=scale, window=window)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, *grad_outputs: Tensor | None) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleMethodOverride] - the decorator hides the names
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+        _keep(ctx, inputs, output)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor | None) -> tuple[Any, ...]:
         do, dlse = grad_outputs
-        return _differentiate(ctx, do, dlse, _gradients)
+        return _differentiate(ctx, do, dlse, Gradients.apply if torch.is_grad_enabled() else _gradients)
+
+
+class Gradients(torch.autograd.Function):
+    """What `Attention` runs backward where that is recorded, to refuse the gradient of a gradient by name."""
+
+    @staticmethod
+    def forward(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
+        return _gradients(*inputs)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor | None) -> Any:
+        raise RuntimeError("attention has no gradient of its gradient, except by impl='standard'")
 
 
 @torch.library.custom_op(
@@ -52,10 +69,11 @@ class Attention(torch.autograd.Function):
 def attention(
     q: Tensor, k: Tensor, v: Tensor, causal: bool, scale: float, window: int | None, impl: str
 ) -> tuple[Tensor, Tensor]:
-    """Output and logsumexp by the implementation named, or by the one that `which` names for "auto"."""
+    """Output and logsumexp by the implementation that `which` names. ValueError as there."""
     from kernels.attention import compute, which
 
-    chosen = which(q, k, v, causal=causal, window=window) if impl == "auto" else impl
+    named: Any = impl
+    chosen = which(q, k, v, causal=causal, window=window, impl=named)
     o, lse = compute(chosen, q, k, v, causal=causal, scale=scale, window=window)
     promised = tiles.output_for(q)
     return (o if o.stride() == promised.stride() else promised.copy_(o)), lse
@@ -97,7 +115,8 @@ def _gradients(
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     from kernels.attention import compute_gradients, which
 
-    chosen = which(q, k, v, causal=causal, window=window) if impl == "auto" else impl
+    named: Any = impl
+    chosen = which(q, k, v, causal=causal, window=window, impl=named)
     return compute_gradients(
         chosen, do, q, k, v, o, lse, dlse=dlse, causal=causal, scale=scale, window=window
     )

@@ -232,11 +232,15 @@ def backward(
             causal=causal, scale=scale, window=window, dlse=dlse, cut=cut,
         )  # fmt: skip
         return found[0].to(q.dtype), found[1].to(q.dtype), found[2].to(q.dtype)
+    blind = Band.of(q.shape[2], k.shape[2], causal=causal, window=window).blind
+    # P is 0 there, but 0 times a gradient that is not a number is none either.
+    do = tiles.without(do, blind)
+    dlse = None if dlse is None else tiles.without(dlse, blind).contiguous()
     do, q, k, v, o = (tiles.lined_up(x) for x in (do, q, k, v, o))
     dq, dk, dv = (torch.empty_like(x, memory_format=torch.contiguous_format) for x in (q, k, v))
     launch(
         do, q, k, v, o, lse.contiguous(), dq, dk, dv,
-        causal=causal, scale=scale, window=window, dlse=None if dlse is None else dlse.contiguous(), cut=cut,
+        causal=causal, scale=scale, window=window, dlse=dlse, cut=cut,
     )  # fmt: skip
     return dq, dk, dv
 

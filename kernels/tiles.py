@@ -51,8 +51,15 @@ class Band:
     def of(cls, queries: int, keys: int, *, causal: bool, window: int | None) -> Band:
         """`window` counts the keys before the query's own place, and unless causal as many after it."""
         shift = keys - queries
+        if window is not None:
+            window = min(window, queries + keys)  # wider sees no more, and bounds are kept in 32 bits
         ahead = 0 if causal else window
         return cls(None if window is None else shift - window, None if ahead is None else shift + ahead)
+
+    @property
+    def blind(self) -> int:
+        """How many queries, the first ones, see no key."""
+        return 0 if self.high is None else max(0, -self.high)
 
     def arguments(self) -> dict[str, Any]:
         """As the kernels take it: bounds at run time; whether there are any, when compiling."""
@@ -139,6 +146,14 @@ def _entries(
     row = tl.arange(0, ROWS)[:, None]
     column = tl.arange(0, TILE_D)[None, :]  # a tile's sides are powers of two
     return X + row * strides[2] + column, (first + row < length) & (column < D)
+
+
+def without(x: Tensor, blind: int) -> Tensor:
+    """x (batch, heads, N_q, …) with 0 for the first `blind` queries, copied only if there are any."""
+    if blind:
+        x = x.clone()
+        x[:, :, :blind] = 0
+    return x
 
 
 def padded(head_dim: int) -> int:

@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 HEAD_DIMS = (64, 128, 256)
 LARGEST_COUNT = 2**16  # of heads, and of batch entries: a tile's place is kept in 16 bits each
 LONGEST = 2**30
+FEWEST_QUERIES = 64  # for gradients
 
 
-def supported(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> str | None:
+def supported(q: Tensor, k: Tensor, v: Tensor) -> str | None:
     """Why `forward` cannot take these tensors, as half a sentence; None if it can.
 
     q: (batch, heads, N_q, d); k, v: (batch, kv_heads, N_k, d), kv_heads dividing heads. float16 or bfloat16,
     d of 64, 128 or 256, on a GPU of compute capability 9.0. Strides may be any whose last is 1 and whose
     others are multiples of 8 (the copy engine counts in 16 bytes): (batch, N, heads, d) and packed
-    projections are taken as they lie. Causal or not makes no difference.
+    projections are taken as they lie.
     """
     import torch
 
@@ -43,23 +44,33 @@ def supported(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> str | None:
     for name, x in (("q", q), ("k", k), ("v", v)):
         if x.numel() == 0:
             return f"{name} has no elements"
-        spacing = [stride for stride, size in zip(x.stride()[:3], x.shape, strict=False) if size > 1]
-        if x.stride(3) != 1 or any(stride % 8 or stride == 0 for stride in spacing) or x.data_ptr() % 16:
+        if not readable(x):
             return (
                 f"{name} has strides {tuple(x.stride())}; the copy engine takes multiples of 8 and a last 1"
             )
     return gluon_obstacle()
 
 
-def gradients_supported(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> str | None:
-    """Why `backward` cannot take these tensors, as half a sentence; None if it can. See `supported`."""
+def readable(x: Tensor) -> bool:
+    """Whether the copy engine can read x (batch, heads, N, d) as it lies."""
+    spacing = [stride for stride, size in zip(x.stride()[:3], x.shape, strict=False) if size > 1]
+    return x.stride(3) == 1 and x.data_ptr() % 16 == 0 and all(step and step % 8 == 0 for step in spacing)
+
+
+def gradients_supported(q: Tensor, k: Tensor, v: Tensor) -> str | None:
+    """Why `backward` cannot take these tensors, as half a sentence; None if it can.
+
+    Takes what `supported` accepts, from 64 queries on: sums are kept for whole tiles of them.
+    """
+    if q.shape[2] < FEWEST_QUERIES:
+        return f"q has {q.shape[2]} queries; for gradients the Hopper kernel takes {FEWEST_QUERIES} or more"
     if q.shape[0] * q.shape[1] * (q.shape[2] + 128) >= LONGEST:
         return "the Hopper kernel takes fewer than 2³⁰ queries of all heads together for their gradients"
-    return supported(q, k, v, causal)
+    return supported(q, k, v)
 
 
 def deterministic(head_dim: int) -> bool:
-    """Whether `backward` gives the same bits every time. Else those of dq can differ in the last place."""
+    """Whether `backward` gives the same bits every time. Else the last bits of dq can differ."""
     return head_dim == 256
 
 
@@ -102,7 +113,8 @@ def backward(
 
     Takes what `gradients_supported` accepts. do, o: of q's shape, any strides; lse (batch, heads, N_q): what
     the forward pass returned for the same arguments; dlse: the gradient of the logsumexp, if it was used. A
-    query that sees no key gets and gives no gradient. Safe on several streams at once and in CUDA graphs.
+    query that sees no key gets and gives no gradient. Safe on several streams at once and in CUDA graphs. At
+    d = 64 and 128 dq is summed in memory, in 4 · d bytes a query and in no fixed order; see `deterministic`.
     """
     from kernels.hopper.gradients import launch
 

@@ -157,7 +157,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> t
         L = torch.empty((batch, heads, N_q), dtype=torch.float32, device=q.device)
         kernel: Any = _hopper_forward[min(_multiprocessors(q.device), all_heads * tiles),]
         kernel(
-            *(_descriptor(x, rows) for x, rows in ((q, ROWS), (k, plan.block), (v, plan.block))),
+            *(descriptor(x, rows) for x, rows in ((q, ROWS), (k, plan.block), (v, plan.block))),
             o, *(stride // 8 for stride in o.stride()[:3]), L, _counters(q.device),
             heads, all_heads, tiles, together, group, scale * math.log2(math.e), N_q, N_k, lead,
             **constants(plan, causal=causal, ragged=not causal and N_k % plan.block != 0), num_warps=4,
@@ -165,7 +165,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> t
     return o, L
 
 
-def _descriptor(x: Tensor, rows: int) -> Any:
+def descriptor(x: Tensor, rows: int) -> Any:
     """Lets the copy engine see x (batch, heads, N, d) as it lies, in tiles of so many rows of one head."""
     d = x.shape[3]
     # The engine checks each stride, also where there is one entry and torch may say anything.
@@ -184,23 +184,24 @@ def _counters(device: torch.device) -> Tensor:
     """Two zeros for this launch alone; the kernel leaves them 0.
 
     Launches on one stream follow each other, so they share a pair. A captured graph may be replayed on any
-    stream, so each launch in it keeps a pair of its own. Those lie ready: zeroing one in the graph would cost
-    each replay 2 µs.
+    stream, so each launch in it keeps a pair of its own, for as long as the process lives: nobody says when a
+    graph is gone. Pairs lie ready, since one made in the graph would be zeroed again at each replay.
     """
-    spare = _spare_counters(device)
+    spare, lent = _spare_counters(device)
     if not torch.cuda.is_current_stream_capturing():
         if not spare:
             spare.extend(torch.zeros((1024, 2), dtype=torch.int32, device=device).unbind())
         return _counters_of_stream(device, torch.cuda.current_stream(device).cuda_stream)
-    try:
-        return spare.pop()
-    except IndexError:  # nothing was launched here before the capture
+    if not spare:  # nothing was launched here before the capture; the graph owns what is made in it
         return torch.zeros(2, dtype=torch.int32, device=device)
+    lent.append(spare.pop())
+    return lent[-1]
 
 
 @functools.cache
-def _spare_counters(_device: torch.device) -> list[Tensor]:
-    return []
+def _spare_counters(_device: torch.device) -> tuple[list[Tensor], list[Tensor]]:
+    """Pairs that no launch has, and pairs that one has."""
+    return [], []
 
 
 @functools.cache

@@ -63,7 +63,11 @@ def await_full(ring, i, phase):
 
 @gluon.jit
 def release(ring, i):
-    """This reader is done with the slot."""
+    """This reader is done with the slot.
+
+    One thread arrives for its warpgroup. The compiler lets all others get there first, with what they have
+    read and written in shared memory.
+    """
     mbarrier.arrive(ring.empty.index(i), count=1)
 
 

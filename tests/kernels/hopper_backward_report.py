@@ -45,12 +45,12 @@ def compiled(kernel: Any, d: int, *, causal: bool, ragged: bool, dtype: torch.dt
 
     values = {"CAUSAL": causal, "RAGGED": ragged, "STEPS": plan.steps}
     values = {name: value for name, value in values.items() if name in kernel.arg_names}
-    numbers = f"tensordesc<fp32[{2 * plan.queries}],{launch.numbers_layout()!r}>"
-    types = dict.fromkeys(("q_desc", "do_desc"), rows(plan.queries)) | {"numbers_desc": numbers}
+    statistics = f"tensordesc<fp32[{2 * plan.queries}],{launch.statistics_layout()!r}>"
+    types = dict.fromkeys(("q_desc", "do_desc"), rows(plan.queries)) | {"statistics_desc": statistics}
     types |= {"k_desc": rows(plan.keys)} | dict.fromkeys(
         ("v_desc", "dk_desc", "dv_desc", "dq_desc"), rows(64)
     )
-    types |= dict.fromkeys(("sums", "numbers"), "*fp32") | dict.fromkeys(("scale", "scale_log2"), "fp32")
+    types |= dict.fromkeys(("sums", "statistics"), "*fp32") | dict.fromkeys(("scale", "scale_log2"), "fp32")
     types |= dict.fromkeys(values, "constexpr")
     signature = {name: types.get(name, "i32") for name in kernel.arg_names}
     places = {name: (place,) for place, name in enumerate(signature)}
@@ -58,7 +58,7 @@ def compiled(kernel: Any, d: int, *, causal: bool, ragged: bool, dtype: torch.dt
         fn=kernel,
         signature=signature,
         constexprs={places[name]: value for name, value in values.items()},
-        attrs={places[name]: [["tt.divisibility", 16]] for name in ("sums", "numbers") if name in places},
+        attrs={places[name]: [["tt.divisibility", 16]] for name in ("sums", "statistics") if name in places},
     )
     return triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 4})
 

@@ -128,11 +128,53 @@ def test_gradcheck(shape: Any) -> None:
     assert torch.autograd.gradcheck(lambda q, k, v: attention(q, k, v, causal=True), double)
 
 
-def test_a_gradient_of_a_gradient_is_refused(shape: Any) -> None:
+def test_a_gradient_of_a_gradient_is_refused_and_not_left_out(shape: Any) -> None:
     q, k, v = (x.requires_grad_() for x in made(shape, 3, 4, head_dim=2))
-    (dq,) = torch.autograd.grad(attention(q, k, v, impl="flash").sum(), q, create_graph=True)
-    with pytest.raises(RuntimeError):
-        dq.sum().backward()
+    loss = attention(q, k, v, impl="flash").square().sum()
+    (dq,) = torch.autograd.grad(loss, q, create_graph=True)
+    with pytest.raises(RuntimeError, match="gradient of its gradient"):
+        (loss + dq.square().sum()).backward()
+
+
+def test_functional_gradients_are_the_same(shape: Any) -> None:
+    q, k, v = made(shape, 9, 12, head_dim=16, heads=2, kv_heads=2)
+
+    def loss(q: Any, k: Any, v: Any) -> Any:
+        return attention(q, k, v, causal=True, impl="flash").square().sum()
+
+    found = torch.func.grad(loss, argnums=(0, 1, 2))(q, k, v)
+    leaves = [x.clone().requires_grad_() for x in (q, k, v)]
+    for x, y in zip(found, torch.autograd.grad(loss(*leaves), leaves), strict=True):
+        assert torch.equal(x, y)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("window", [2**31 - 1, 2**31, sys.maxsize])
+def test_a_window_wider_than_all_is_none(window: int, causal: bool, shape: Any) -> None:
+    leaves = [x.requires_grad_() for x in made(shape, 40, 33, head_dim=16)]
+
+    def answers(window: int | None) -> list[Any]:
+        o = attention(*leaves, causal=causal, window=window, impl="flash")
+        return [o, *torch.autograd.grad(o.square().sum(), leaves)]
+
+    for x, y in zip(answers(window), answers(None), strict=True):
+        torch.testing.assert_close(x, y)
+
+
+@pytest.mark.parametrize("window", [None, 3])
+def test_a_query_that_sees_no_key_gives_no_gradient_even_where_its_own_is_none(
+    window: int | None, shape: Any
+) -> None:
+    """Merging partial results does that: logaddexp(-inf, -inf) has NaN for a gradient."""
+    q, k, v = (x.requires_grad_() for x in made(shape, 30, 5, head_dim=16))
+    blind = 25  # queries before the first that stands on a key
+    o, lse = attention(q, k, v, causal=True, window=window, impl="flash", return_lse=True)
+    do, dlse = torch.randn_like(o), torch.randn_like(lse)
+    clean = torch.autograd.grad((o, lse), (q, k, v), (do, dlse), retain_graph=True)
+    do[:, :, :blind], dlse[:, :, :blind] = float("nan"), float("nan")
+    for x, y in zip(torch.autograd.grad((o, lse), (q, k, v), (do, dlse)), clean, strict=True):
+        assert torch.equal(x, y)
+    assert clean[0][:, :, :blind].abs().max() == 0
 
 
 def test_the_operator_keeps_its_promises(shape: Any) -> None:

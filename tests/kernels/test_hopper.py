@@ -110,7 +110,7 @@ def reason(
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
     monkeypatch.setattr(hopper, "gluon_obstacle", lambda: None)
     q_gpu, k_gpu = like_cuda(q), like_cuda(k)
-    return hopper.supported(q_gpu, k_gpu, k_gpu, False) or ""
+    return hopper.supported(q_gpu, k_gpu, k_gpu) or ""
 
 
 def half(*shape: int) -> Tensor:
@@ -119,7 +119,7 @@ def half(*shape: int) -> Tensor:
 
 def test_it_refuses_what_the_chip_or_the_kernel_cannot_take(monkeypatch: pytest.MonkeyPatch) -> None:
     good = half(2, 4, 100, 64)
-    assert "no Hopper GPU" in (hopper.supported(good, good, good, True) or "")
+    assert "no Hopper GPU" in (hopper.supported(good, good, good) or "")
     assert "no Hopper GPU" in reason(good, good, monkeypatch, capability=(8, 0))
     assert reason(good, good, monkeypatch) == ""
     assert "torch.float32" in reason(good.float(), good.float(), monkeypatch)
@@ -149,6 +149,28 @@ def test_passes_share_the_cache_and_are_even() -> None:
         "print(t(1, 1 << 30, 1, 32), t(6, 4096, 3, 32), t(64, 8 << 20, 4, 32), t(129, 4096, 1, 32))",
     )
     assert told.split("\n")[:2] == ["[128, 64, 16, 4, 2]", "1 6 16 65"]
+
+
+def test_graphs_keep_their_counters_when_all_have_been_given_out() -> None:
+    told = child(
+        "-c",
+        "import gc, torch, weakref\n"
+        "from kernels.hopper import launch\n"
+        "capturing = False\n"
+        "torch.cuda.is_current_stream_capturing = lambda: capturing\n"
+        "torch.cuda.current_stream = lambda _: type('Stream', (), {'cuda_stream': 7})\n"
+        "here = torch.device('cpu')\n"
+        "shared = launch._counters(here)\n"
+        "block = weakref.ref(launch._spare_counters(here)[0][0]._base)\n"
+        "capturing = True\n"
+        "places = {launch._counters(here).data_ptr() for _ in range(1024)}\n"
+        "gc.collect()\n"
+        "print(len(places), block() is not None, shared.data_ptr() in places)\n"
+        "print(launch._counters(here).tolist(), launch._counters(here).data_ptr() in places)\n"
+        "capturing = False\n"
+        "print(launch._counters(here) is shared, len(launch._spare_counters(here)[0]))",
+    )
+    assert told.splitlines() == ["1024 True False", "[0, 0] False", "True 1024"]
 
 
 def test_every_plan_fits_into_shared_memory() -> None:

@@ -2,6 +2,6 @@
 
 That file holds the derivation, and why there are two ways to walk. Here `one_walk.py` goes the one way, with
 five products and sums of dQ in memory, and `keys_walk.py` with `queries_walk.py` the other, with seven and no
-number that two programs share. What a walk meets on its way is in `steps.py`; `numbers.py` is what comes
+number that two programs share. What a walk meets on its way is in `steps.py`; `statistics.py` is what comes
 before and after; `launch.py` chooses.
 """

@@ -1,10 +1,13 @@
-"""dK and dV in a walk of their own, for head dimension 256: with dQ's, the sums would not fit in registers.
+"""dK and dV in a walk of their own, for head dimension 256: together they would take 256 registers a thread.
 
 A program keeps 64 keys and walks over the queries. One consumer sums dV and the other dK, each 64 × 256
 numbers, and each computes one of the two tiles that take part in a step:
 
-    sums dV:   Sᵀ  = K Qᵀ,   Pᵀ  = exp2(Sᵀ - L), handed over;         dV += Pᵀ dO
-    sums dK:   dPᵀ = V dOᵀ,  dSᵀ = Pᵀ ∘ (dPᵀ - D);                    dK += dSᵀ Q
+    sums dV:   Sᵀ  = K Qᵀ,   Pᵀ  = exp2(scale_log2 · Sᵀ - L2), handed over;    dV += Pᵀ dO
+    sums dK:   dPᵀ = V dOᵀ,  dSᵀ = Pᵀ ∘ (dPᵀ - Delta);                         dK += dSᵀ Q
+
+where L2 is the logsumexp in powers of two and Delta = rowsum(dO ∘ O). P is handed over in 16 bits, so here dS
+is made of the rounded P.
 
 The product that feeds a sum is started one step late, behind the next scores, so that the exponentials run
 beside it. The first one multiplies zeros.
@@ -25,7 +28,7 @@ from kernels.hopper.gluon_names import (
     wgmma_wait,
 )
 from kernels.hopper.gradients.problem import Problem
-from kernels.hopper.gradients.steps import Steps, after, bring, first_tile, hide, place, steps_for
+from kernels.hopper.gradients.steps import Steps, after, bring, first_tile, hide, keys_of_program, steps_for
 from kernels.hopper.rings import Ring, await_full, fill, ring_for, tile_in
 
 
@@ -43,10 +46,10 @@ class Walk:
 
 
 @gluon.jit
-def _produce(walk, problem, q_desc, do_desc, numbers_desc, k_desc, v_desc, CAUSAL: gl.constexpr):
+def _produce(walk, problem, q_desc, do_desc, statistics_desc, k_desc, v_desc, CAUSAL: gl.constexpr):
     M: gl.constexpr = q_desc.block_type.shape[2]
     KEYS: gl.constexpr = k_desc.block_type.shape[2]
-    first_key, kv_head, batch = place(problem, KEYS)
+    first_key, kv_head, batch = keys_of_program(problem, KEYS)
     fill(walk.k, 0, 0, k_desc, batch, kv_head, first_key)
     fill(walk.v, 0, 0, v_desc, batch, kv_head, first_key)
     at = 0
@@ -54,7 +57,7 @@ def _produce(walk, problem, q_desc, do_desc, numbers_desc, k_desc, v_desc, CAUSA
     for member in range(problem.group):
         head = kv_head * problem.group + member
         for tile in range(first_tile(problem, first_key, M, CAUSAL), problem.tiles):
-            bring(walk.steps, at, phase, q_desc, do_desc, numbers_desc, problem, batch, head, tile)
+            bring(walk.steps, at, phase, q_desc, do_desc, statistics_desc, problem, batch, head, tile)
             at, phase = after(walk.steps, at, phase)
 
 
@@ -68,9 +71,8 @@ def _sum_dv(walk, problem, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.constexpr):
     s_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, M, 16])
     sum_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, D, 16])
     operand: gl.constexpr = gl.DotOperandLayout(0, sum_layout, 2)
-    first_key, kv_head, batch = place(problem, KEYS)
+    first_key, kv_head, batch = keys_of_program(problem, KEYS)
     first = first_tile(problem, first_key, M, CAUSAL)
-    some = first < problem.tiles
     zero = gl.zeros([KEYS, M], gl.float32, s_layout)
     p = gl.zeros([KEYS, M], dtype, s_layout)
     dv = gl.zeros([KEYS, D], gl.float32, sum_layout)
@@ -79,7 +81,7 @@ def _sum_dv(walk, problem, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.constexpr):
     phase = 0
     before = 0
     await_full(walk.k, 0, 0)
-    mbarrier.wait(steps.do_full.index(0), 0, pred=some)
+    mbarrier.wait(steps.do_full.index(0), 0)
     for member in range(problem.group):
         for tile in range(first, problem.tiles):
             mbarrier.wait(steps.q_full.index(at), phase)
@@ -87,11 +89,11 @@ def _sum_dv(walk, problem, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.constexpr):
             s_token = wgmma(k, q.permute((1, 0)), zero, use_acc=False, is_async=True)
             do = steps.do.index(before).reshape([M, D])
             dv_token = wgmma(gl.convert_layout(p, operand), do, dv, is_async=True)
-            L = steps.numbers.index(at).slice(0, M).load(gl.SliceLayout(0, s_layout))
+            l2 = steps.statistics.index(at).slice(0, M).load(gl.SliceLayout(0, s_layout))
             s = wgmma_wait(1, [s_token])
-            p = gl.exp2(s * problem.scale_log2 - L[None, :])
+            p = gl.exp2(s * problem.scale_log2 - l2[None, :])
             p = hide(p, first_key, tile * M, problem, CAUSAL, RAGGED).to(dtype)
-            steps.handed.index(at).store(p)
+            steps.handed.index(at).store(p)  # for threads to load, so no fence is needed
             mbarrier.arrive(steps.handed_full.index(at), count=1)
             dv = wgmma_wait(0, [dv_token])
             mbarrier.arrive(steps.done.index(before), count=1, pred=(member > 0) | (tile > first))
@@ -100,7 +102,7 @@ def _sum_dv(walk, problem, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.constexpr):
             at, phase = after(steps, at, phase)
     do = steps.do.index(before).reshape([M, D])
     dv_token = wgmma(gl.convert_layout(p, operand), do, dv, is_async=True)
-    dv = gl.where(some, wgmma_wait(0, [dv_token]), 0.0)  # without a step, dO was whatever lay there
+    dv = wgmma_wait(0, [dv_token])
     k.store(dv.to(dtype))
     fence_async_shared()
     tma_store(dv_desc, [batch, kv_head, first_key, 0], walk.k.slots.index(0))
@@ -117,9 +119,8 @@ def _sum_dk(walk, problem, dk_desc, CAUSAL: gl.constexpr):
     s_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, M, 16])
     sum_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, D, 16])
     operand: gl.constexpr = gl.DotOperandLayout(0, sum_layout, 2)
-    first_key, kv_head, batch = place(problem, KEYS)
+    first_key, kv_head, batch = keys_of_program(problem, KEYS)
     first = first_tile(problem, first_key, M, CAUSAL)
-    some = first < problem.tiles
     zero = gl.zeros([KEYS, M], gl.float32, s_layout)
     ds = gl.zeros([KEYS, M], dtype, s_layout)
     dk = gl.zeros([KEYS, D], gl.float32, sum_layout)
@@ -128,7 +129,7 @@ def _sum_dk(walk, problem, dk_desc, CAUSAL: gl.constexpr):
     phase = 0
     before = 0
     await_full(walk.v, 0, 0)
-    mbarrier.wait(steps.q_full.index(0), 0, pred=some)
+    mbarrier.wait(steps.q_full.index(0), 0)
     for member in range(problem.group):
         for tile in range(first, problem.tiles):
             mbarrier.wait(steps.do_full.index(at), phase)
@@ -137,7 +138,7 @@ def _sum_dk(walk, problem, dk_desc, CAUSAL: gl.constexpr):
             q = steps.q.index(before).reshape([M, D])
             dk_token = wgmma(gl.convert_layout(ds, operand), q, dk, is_async=True)
             mbarrier.wait(steps.q_full.index(at), phase)
-            delta = steps.numbers.index(at).slice(M, M).load(gl.SliceLayout(0, s_layout))
+            delta = steps.statistics.index(at).slice(M, M).load(gl.SliceLayout(0, s_layout))
             dp = wgmma_wait(1, [dp_token])
             mbarrier.wait(steps.handed_full.index(at), phase)
             p = steps.handed.index(at).load(s_layout)
@@ -148,7 +149,7 @@ def _sum_dk(walk, problem, dk_desc, CAUSAL: gl.constexpr):
             at, phase = after(steps, at, phase)
     q = steps.q.index(before).reshape([M, D])
     dk_token = wgmma(gl.convert_layout(ds, operand), q, dk, is_async=True)
-    dk = gl.where(some, wgmma_wait(0, [dk_token]), 0.0)
+    dk = wgmma_wait(0, [dk_token])
     v.store((dk * problem.scale).to(dtype))
     fence_async_shared()
     tma_store(dk_desc, [batch, kv_head, first_key, 0], walk.v.slots.index(0))
@@ -157,12 +158,12 @@ def _sum_dk(walk, problem, dk_desc, CAUSAL: gl.constexpr):
 
 @gluon.jit(do_not_specialize=["heads", "group", "tiles", "N_q", "N_k"])
 def keys_walk(
-    q_desc, do_desc, numbers_desc, k_desc, v_desc, dk_desc, dv_desc,
+    q_desc, do_desc, statistics_desc, k_desc, v_desc, dk_desc, dv_desc,
     heads, group, tiles, N_q, N_k, scale, scale_log2,
     CAUSAL: gl.constexpr, RAGGED: gl.constexpr, STEPS: gl.constexpr,
 ):  # fmt: skip
     KEYS: gl.constexpr = k_desc.block_type.shape[2]
-    steps = steps_for(q_desc, do_desc, numbers_desc, KEYS, STEPS, 1)
+    steps = steps_for(q_desc, do_desc, statistics_desc, KEYS, STEPS, 1)
     walk = Walk(steps, ring_for(k_desc, 1, 1), ring_for(v_desc, 1, 1))
     fence_async_shared()
     problem = Problem(heads, group, tiles, N_q, N_k, scale, scale_log2)
@@ -170,7 +171,7 @@ def keys_walk(
         [
             (_sum_dv, (walk, problem, dv_desc, CAUSAL, RAGGED)),
             (_sum_dk, (walk, problem, dk_desc, CAUSAL)),
-            (_produce, (walk, problem, q_desc, do_desc, numbers_desc, k_desc, v_desc, CAUSAL)),
+            (_produce, (walk, problem, q_desc, do_desc, statistics_desc, k_desc, v_desc, CAUSAL)),
         ],
         [4, 1],
         [240, 24],

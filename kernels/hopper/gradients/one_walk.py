@@ -2,12 +2,12 @@
 
 A program keeps 128 keys and walks over the queries that see them. Two consumers own 64 of the keys each, and
 hold everything with keys down and queries across, so that P and dS leave one product as the next one wants
-them, in registers. A step, with the symbols of `flash_backward.py`:
+them, in registers. A step, where L2 is the logsumexp in powers of two and Delta = rowsum(dO ∘ O):
 
     start  Sᵀ  = K Qᵀ
     start  dPᵀ = V dOᵀ
-    wait for S;   Pᵀ = exp2(Sᵀ - L)                      beside the product of dP
-    wait for dP;  dSᵀ = Pᵀ ∘ (dPᵀ - D)
+    wait for S;   Pᵀ = exp2(scale_log2 · Sᵀ - L2)        beside the product of dP
+    wait for dP;  dSᵀ = Pᵀ ∘ (dPᵀ - Delta)
     start  dV += Pᵀ dO
     hand   dSᵀ to the other consumer, through shared memory
     start  dK += dSᵀ Q
@@ -35,7 +35,7 @@ from kernels.hopper.gluon_names import (
     wgmma_wait,
 )
 from kernels.hopper.gradients.problem import Problem
-from kernels.hopper.gradients.steps import Steps, after, bring, first_tile, hide, place, steps_for
+from kernels.hopper.gradients.steps import Steps, after, bring, first_tile, hide, keys_of_program, steps_for
 from kernels.hopper.rings import Ring, await_full, fill, ring_for, tile_in
 
 
@@ -55,10 +55,10 @@ class Walk:
 
 
 @gluon.jit
-def produce(walk, problem, q_desc, do_desc, numbers_desc, k_desc, v_desc, CAUSAL: gl.constexpr):
+def _produce(walk, problem, q_desc, do_desc, statistics_desc, k_desc, v_desc, CAUSAL: gl.constexpr):
     M: gl.constexpr = q_desc.block_type.shape[2]
     BLOCK: gl.constexpr = k_desc.block_type.shape[2]
-    first_key, kv_head, batch = place(problem, BLOCK)
+    first_key, kv_head, batch = keys_of_program(problem, BLOCK)
     fill(walk.k, 0, 0, k_desc, batch, kv_head, first_key)
     first = first_tile(problem, first_key, M, CAUSAL)
     at = 0
@@ -68,7 +68,7 @@ def produce(walk, problem, q_desc, do_desc, numbers_desc, k_desc, v_desc, CAUSAL
     for member in range(problem.group):
         for tile in range(first, problem.tiles):
             head = kv_head * problem.group + member
-            bring(walk.steps, at, phase, q_desc, do_desc, numbers_desc, problem, batch, head, tile)
+            bring(walk.steps, at, phase, q_desc, do_desc, statistics_desc, problem, batch, head, tile)
             at, phase = after(walk.steps, at, phase)
 
 
@@ -77,7 +77,7 @@ def add(sums, dq):
     """Add a (64, 64) tile to its sum.
 
     A sum lies as a warpgroup's registers hold it, so that each thread adds four neighbours at a time and a
-    warp 512 bytes in a row. `numbers.finish` puts the rows back in order.
+    warp 512 bytes in a row. `statistics.put_in_order` puts the rows back in order.
     """
     x = gl.reshape(dq, [4, 2, 8, 8, 4, 2])  # warp, half of its rows, row; eight columns, two of them, column
     x = gl.reshape(gl.permute(x, (3, 0, 2, 4, 1, 5)), [dq.shape[0] * dq.shape[1]])
@@ -85,7 +85,7 @@ def add(sums, dq):
 
 
 @gluon.jit
-def consume(walk, problem, dk_desc, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.constexpr, W: gl.constexpr):
+def _consume(walk, problem, dk_desc, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.constexpr, W: gl.constexpr):
     steps = walk.steps
     M: gl.constexpr = steps.q.shape[3]
     D: gl.constexpr = steps.q.shape[4]
@@ -96,7 +96,7 @@ def consume(walk, problem, dk_desc, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.co
     dq_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16])
     operand: gl.constexpr = gl.DotOperandLayout(0, sum_layout, 2)
     queries: gl.constexpr = gl.SliceLayout(0, s_layout)
-    block_key, kv_head, batch = place(problem, 2 * ROWS)
+    block_key, kv_head, batch = keys_of_program(problem, 2 * ROWS)
     first_key = block_key + W * ROWS
     first = first_tile(problem, block_key, M, CAUSAL)
     zero = gl.zeros([ROWS, M], gl.float32, s_layout)
@@ -119,13 +119,13 @@ def consume(walk, problem, dk_desc, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.co
             s_token = wgmma(k, q.permute((1, 0)), zero, use_acc=False, is_async=True)
             mbarrier.wait(steps.do_full.index(at), phase)
             dp_token = wgmma(v, do.permute((1, 0)), zero, use_acc=False, is_async=True)
-            numbers = steps.numbers.index(at)
-            L = numbers.slice(0, M).load(queries)
+            statistics = steps.statistics.index(at)
+            l2 = statistics.slice(0, M).load(queries)
             s = wgmma_wait(1, [s_token])
-            p = gl.exp2(s * problem.scale_log2 - L[None, :])
+            p = gl.exp2(s * problem.scale_log2 - l2[None, :])
             p = hide(p, first_key, tile * M, problem, CAUSAL, RAGGED)
             dp = wgmma_wait(0, [dp_token])
-            delta = numbers.slice(M, M).load(queries)
+            delta = statistics.slice(M, M).load(queries)
             ds = (p * (dp - delta[None, :])).to(dtype)
             # Started only now: beside P, dP and what it takes itself there are no registers for P once more.
             dv_token = wgmma(gl.convert_layout(p.to(dtype), operand), do, dv, is_async=True)
@@ -157,21 +157,21 @@ def consume(walk, problem, dk_desc, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.co
 
 @gluon.jit(do_not_specialize=["heads", "group", "tiles", "N_q", "N_k"])
 def one_walk(
-    q_desc, do_desc, numbers_desc, k_desc, v_desc, dk_desc, dv_desc, sums,
+    q_desc, do_desc, statistics_desc, k_desc, v_desc, dk_desc, dv_desc, sums,
     heads, group, tiles, N_q, N_k, scale, scale_log2,
     CAUSAL: gl.constexpr, RAGGED: gl.constexpr, STEPS: gl.constexpr,
 ):  # fmt: skip
     BLOCK: gl.constexpr = k_desc.block_type.shape[2]
-    steps = steps_for(q_desc, do_desc, numbers_desc, BLOCK, STEPS, 2)
+    steps = steps_for(q_desc, do_desc, statistics_desc, BLOCK, STEPS, 2)
     walk = Walk(steps, ring_for(k_desc, 1, 2), ring_for(v_desc, 2, 1), sums)
     fence_async_shared()
     problem = Problem(heads, group, tiles, N_q, N_k, scale, scale_log2)
     # After the roles come warps, and registers a thread, of all but the first: it has the kernel's own warps.
     gl.warp_specialize(
         [
-            (consume, (walk, problem, dk_desc, dv_desc, CAUSAL, RAGGED, 0)),
-            (consume, (walk, problem, dk_desc, dv_desc, CAUSAL, RAGGED, 1)),
-            (produce, (walk, problem, q_desc, do_desc, numbers_desc, k_desc, v_desc, CAUSAL)),
+            (_consume, (walk, problem, dk_desc, dv_desc, CAUSAL, RAGGED, 0)),
+            (_consume, (walk, problem, dk_desc, dv_desc, CAUSAL, RAGGED, 1)),
+            (_produce, (walk, problem, q_desc, do_desc, statistics_desc, k_desc, v_desc, CAUSAL)),
         ],
         [4, 1],
         [240, 24],

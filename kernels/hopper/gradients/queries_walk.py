@@ -30,19 +30,19 @@ class Walk:
     do: Ring
     k: Ring
     v: Ring
-    numbers: gl.tensor  # pointer to L in powers of two and Delta, as `numbers.prepare` writes them
+    statistics: gl.tensor  # pointer to L in powers of two and Delta, as `statistics.prepare` writes them
 
     @gluon.constexpr_function
-    def __init__(self, q, do, k, v, numbers):
+    def __init__(self, q, do, k, v, statistics):
         self.q = q
         self.do = do
         self.k = k
         self.v = v
-        self.numbers = numbers
+        self.statistics = statistics
 
 
 @gluon.jit
-def _place(problem, ROWS: gl.constexpr, BLOCK: gl.constexpr, CAUSAL: gl.constexpr):
+def _rows_of_program(problem, ROWS: gl.constexpr, BLOCK: gl.constexpr, CAUSAL: gl.constexpr):
     """This program's first query and how many key blocks its queries see; the longest programs come first."""
     first = (gl.num_programs(0) - 1 - gl.program_id(0)) * (2 * ROWS)
     keys = problem.N_k
@@ -55,7 +55,7 @@ def _place(problem, ROWS: gl.constexpr, BLOCK: gl.constexpr, CAUSAL: gl.constexp
 def _produce(walk, problem, q_desc, do_desc, k_desc, v_desc, CAUSAL: gl.constexpr):
     ROWS: gl.constexpr = q_desc.block_type.shape[2]
     BLOCK: gl.constexpr = k_desc.block_type.shape[2]
-    first, blocks = _place(problem, ROWS, BLOCK, CAUSAL)
+    first, blocks = _rows_of_program(problem, ROWS, BLOCK, CAUSAL)
     head = gl.program_id(1)
     batch = gl.program_id(2)
     kv_head = head // problem.group
@@ -84,13 +84,13 @@ def _sum_dq(walk, problem, dq_desc, CAUSAL: gl.constexpr, RAGGED: gl.constexpr, 
     operand: gl.constexpr = gl.DotOperandLayout(0, sum_layout, 2)
     head = gl.program_id(1)
     batch = gl.program_id(2)
-    first, blocks = _place(problem, ROWS, BLOCK, CAUSAL)
+    first, blocks = _rows_of_program(problem, ROWS, BLOCK, CAUSAL)
     first += W * ROWS
     i = first + gl.arange(0, ROWS, gl.SliceLayout(1, s_layout))
     entry = (batch * problem.heads + head) * problem.tiles + first // ROWS
-    numbers = walk.numbers + entry.to(gl.int64) * (2 * ROWS) + (i - first)
-    L = gl.load(numbers, mask=i < problem.N_q, other=float("inf"))
-    delta = gl.load(numbers + ROWS, mask=i < problem.N_q, other=0.0)
+    statistics = walk.statistics + entry.to(gl.int64) * (2 * ROWS) + (i - first)
+    l2 = gl.load(statistics, mask=i < problem.N_q, other=float("inf"))
+    delta = gl.load(statistics + ROWS, mask=i < problem.N_q, other=0.0)
     shift = problem.N_k - problem.N_q
     zero = gl.zeros([ROWS, BLOCK], gl.float32, s_layout)
     ds = gl.zeros([ROWS, BLOCK], dtype, s_layout)
@@ -113,7 +113,7 @@ def _sum_dq(walk, problem, dq_desc, CAUSAL: gl.constexpr, RAGGED: gl.constexpr, 
         dp_token = wgmma(do, tile_in(walk.v, vi).permute((1, 0)), zero, use_acc=False, is_async=True)
         dq_token = wgmma(gl.convert_layout(ds, operand), tile_in(walk.k, before), dq, is_async=True)
         s = wgmma_wait(2, [s_token])
-        p = gl.exp2(s * problem.scale_log2 - L[:, None])
+        p = gl.exp2(s * problem.scale_log2 - l2[:, None])
         if CAUSAL or RAGGED:
             cut = (block + 1) * BLOCK > problem.N_k
             if CAUSAL:
@@ -142,14 +142,14 @@ def _sum_dq(walk, problem, dq_desc, CAUSAL: gl.constexpr, RAGGED: gl.constexpr, 
 
 @gluon.jit(do_not_specialize=["heads", "group", "tiles", "N_q", "N_k"])
 def queries_walk(
-    q_desc, do_desc, k_desc, v_desc, dq_desc, numbers,
+    q_desc, do_desc, k_desc, v_desc, dq_desc, statistics,
     heads, group, tiles, N_q, N_k, scale, scale_log2,
     CAUSAL: gl.constexpr, RAGGED: gl.constexpr,
 ):  # fmt: skip
     q = ring_for(q_desc, 2, 1)
     do = ring_for(do_desc, 2, 1)
     # What stays takes 128 KiB, so of what passes there is room for three tiles. A K is wanted twice.
-    walk = Walk(q, do, ring_for(k_desc, 2, 2), ring_for(v_desc, 1, 2), numbers)
+    walk = Walk(q, do, ring_for(k_desc, 2, 2), ring_for(v_desc, 1, 2), statistics)
     fence_async_shared()
     problem = Problem(heads, group, tiles, N_q, N_k, scale, scale_log2)
     gl.warp_specialize(

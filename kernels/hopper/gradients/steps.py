@@ -3,7 +3,8 @@
 A walk is a ring of steps. A step brings one tile of queries: Q, dO and two numbers for each query. Its slot
 also has room for what one consumer hands another. So a slot has one barrier for each thing that arrives, and
 one that says that all consumers are done with the step. What is handed over needs no barrier of its own for
-that: who has seen the new Q has seen that the old step was done.
+that: who has seen the new Q has seen that the old step was done. An arrival speaks for a whole warpgroup, as
+`rings.release` explains.
 """
 
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportCallIssue=false, reportOperatorIssue=false
@@ -17,18 +18,18 @@ from kernels.hopper.rings import barriers
 class Steps:
     q: gl.shared_memory_descriptor  # (size, 1, 1, M, d)
     do: gl.shared_memory_descriptor
-    numbers: gl.shared_memory_descriptor  # (size, 2 · M): L in powers of two, then Delta
+    statistics: gl.shared_memory_descriptor  # (size, 2 · M): L2, then Delta: see `statistics.prepare`
     handed: gl.shared_memory_descriptor  # (size, keys, M): dS or P, keys down and queries across
-    q_full: gl.shared_memory_descriptor  # of the numbers too
+    q_full: gl.shared_memory_descriptor  # of the statistics too
     do_full: gl.shared_memory_descriptor
     handed_full: gl.shared_memory_descriptor
     done: gl.shared_memory_descriptor
 
     @gluon.constexpr_function
-    def __init__(self, q, do, numbers, handed, q_full, do_full, handed_full, done):
+    def __init__(self, q, do, statistics, handed, q_full, do_full, handed_full, done):
         self.q = q
         self.do = do
-        self.numbers = numbers
+        self.statistics = statistics
         self.handed = handed
         self.q_full = q_full
         self.do_full = do_full
@@ -37,7 +38,7 @@ class Steps:
 
 
 @gluon.jit
-def steps_for(q_desc, do_desc, numbers_desc, KEYS: gl.constexpr, SIZE: gl.constexpr, GIVERS: gl.constexpr):
+def steps_for(q_desc, do_desc, statistics_desc, KEYS: gl.constexpr, SIZE: gl.constexpr, GIVERS: gl.constexpr):
     """A ring for two consumers, of whom so many hand something over in each step."""
     M: gl.constexpr = q_desc.block_type.shape[2]
     dtype: gl.constexpr = q_desc.dtype
@@ -45,7 +46,7 @@ def steps_for(q_desc, do_desc, numbers_desc, KEYS: gl.constexpr, SIZE: gl.conste
     return Steps(
         gl.allocate_shared_memory(dtype, [SIZE] + q_desc.block_type.shape, q_desc.layout),  # noqa: RUF005 - kernels have no *
         gl.allocate_shared_memory(dtype, [SIZE] + do_desc.block_type.shape, do_desc.layout),  # noqa: RUF005
-        gl.allocate_shared_memory(gl.float32, [SIZE, 2 * M], numbers_desc.layout),
+        gl.allocate_shared_memory(gl.float32, [SIZE, 2 * M], statistics_desc.layout),
         gl.allocate_shared_memory(dtype, [SIZE, KEYS, M], handed_layout),
         barriers(SIZE, 1),
         barriers(SIZE, 1),
@@ -63,20 +64,20 @@ def after(steps, at, phase):
 
 
 @gluon.jit
-def bring(steps, at, phase, q_desc, do_desc, numbers_desc, problem, batch, head, tile):
+def bring(steps, at, phase, q_desc, do_desc, statistics_desc, problem, batch, head, tile):
     """Have the copy engine fetch a step. What lies outside the tensors arrives as 0."""
     M: gl.constexpr = q_desc.block_type.shape[2]
     mbarrier.wait(steps.done.index(at), phase ^ 1)
-    mbarrier.expect(steps.q_full.index(at), q_desc.block_type.nbytes + numbers_desc.block_type.nbytes)
+    mbarrier.expect(steps.q_full.index(at), q_desc.block_type.nbytes + statistics_desc.block_type.nbytes)
     tma_load(q_desc, [batch, head, tile * M, 0], steps.q_full.index(at), steps.q.index(at))
     entry = (batch * problem.heads + head) * problem.tiles + tile
-    tma_load(numbers_desc, [entry * (2 * M)], steps.q_full.index(at), steps.numbers.index(at))
+    tma_load(statistics_desc, [entry * (2 * M)], steps.q_full.index(at), steps.statistics.index(at))
     mbarrier.expect(steps.do_full.index(at), do_desc.block_type.nbytes)
     tma_load(do_desc, [batch, head, tile * M, 0], steps.do_full.index(at), steps.do.index(at))
 
 
 @gluon.jit
-def place(problem, KEYS: gl.constexpr):
+def keys_of_program(problem, KEYS: gl.constexpr):
     """(first key, kv_head, batch) of this program.
 
     Programs come in passes of eight heads, and a pass takes the first keys of all its heads first: under a
@@ -96,9 +97,10 @@ def place(problem, KEYS: gl.constexpr):
 
 @gluon.jit
 def first_tile(problem, first_key, M: gl.constexpr, CAUSAL: gl.constexpr):
-    """The first tile with a query that sees this key or one behind it: j is seen from j - N_k + N_q on."""
+    """The first tile with a query that sees this key. Key j is seen from j - N_k + N_q on, so by the last."""
     tile = 0
     if CAUSAL:
+        # It is never as much as problem.tiles, but with that said fewer registers spill.
         tile = gl.minimum(gl.maximum(first_key + problem.N_q - problem.N_k, 0) // M, problem.tiles)
     return tile
 

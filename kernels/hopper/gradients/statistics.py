@@ -15,13 +15,13 @@ from kernels import tiles
 
 @triton.jit
 def prepare(
-    O, dO, L, dL, numbers, sums, o_strides, do_strides, N_q,
+    O, dO, L, dL, statistics, sums, o_strides, do_strides, N_q,
     HAS_DL: tl.constexpr, HAS_SUMS: tl.constexpr, D: tl.constexpr, M: tl.constexpr,
 ):  # fmt: skip
     """For M queries: L in powers of two, then Delta = rowsum(dO ∘ O) - dL; and 0 for the sums of dQ.
 
-    numbers: (batch · heads · tiles, 2, M), sums: (batch · heads · tiles, M · D). Queries that do not exist or
-    that saw no key get L = +inf, so that their P comes out as 0.
+    statistics: (batch · heads · tiles, 2, M), sums: (batch · heads · tiles, M · D). Queries that do not exist
+    or that saw no key get L = +inf, so that their P comes out as 0.
     """
     tile = tl.program_id(0)
     head = tl.program_id(1)
@@ -36,7 +36,7 @@ def prepare(
     l = tl.load(L + row * N_q + i, mask=i < N_q, other=float("-inf"))
     LOG2_E: tl.constexpr = 1.4426950408889634
     entry = row * tl.num_programs(0) + tile
-    place = numbers + entry * (2 * M) + tl.arange(0, M)
+    place = statistics + entry * (2 * M) + tl.arange(0, M)
     tl.store(place, tl.where(l == float("-inf"), float("inf"), l * LOG2_E))
     tl.store(place + M, delta)
     if HAS_SUMS:
@@ -44,7 +44,7 @@ def prepare(
 
 
 @triton.jit
-def finish(sums, dQ, dq_strides, N_q, scale, D: tl.constexpr, M: tl.constexpr):
+def put_in_order(sums, dQ, dq_strides, N_q, scale, D: tl.constexpr, M: tl.constexpr):
     """dQ from its sums: two (64, 64) tiles for M queries, each as `one_walk.add` left it."""
     tile = tl.program_id(0)
     head = tl.program_id(1)
