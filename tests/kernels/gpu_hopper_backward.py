@@ -26,7 +26,7 @@ from kernels.attention import attention
 # the measure is the plain Triton kernel, which rounds at the same places.
 TOLERANCE = {torch.bfloat16: 5e-3, torch.float16: 6e-4}
 WORSE_THAN_PLAIN = 1.3
-LENGTHS = ((1, 1), (1, 300), (64, 64), (127, 129), (300, 1000), (1000, 300), (1100, 1100), (70, 3))
+LENGTHS = ((64, 1), (64, 64), (65, 300), (127, 129), (300, 1000), (1000, 300), (1100, 1100), (70, 3))
 HEADS = ((4, 4), (6, 2), (5, 1))
 
 Gradients = tuple[Tensor, Tensor, Tensor]
@@ -112,6 +112,20 @@ def repeats(d: int, causal: bool) -> tuple[bool, str]:
     return good, f"20 repeats: dk and dv bitwise equal, dq within {moved:.0e}"
 
 
+def blind(d: int) -> tuple[bool, str]:
+    """Queries that see no key have NaN for a gradient, and give none. dO lies at an odd address besides."""
+    q, k, v, do = inputs(300, 100, d, 4, 2, torch.bfloat16, rows_first=False)
+    dlse = torch.randn(q.shape[:3], device="cuda")
+    clean = found(q, k, v, do, dlse, True, d**-0.5)
+    odd = torch.empty(do.numel() + 1, device="cuda", dtype=do.dtype)[1:].view(do.shape)
+    odd.copy_(do)
+    odd[:, :, :200], dlse[:, :, :200] = math.nan, math.nan
+    dq, dk, dv = found(q, k, v, odd, dlse, True, d**-0.5)
+    good = torch.equal(dk, clean[1]) and torch.equal(dv, clean[2]) and not dq[:, :, :200].any()
+    good &= bool(((dq - clean[0]).norm() < 1e-3 * clean[0].norm()).item())
+    return good, "200 of 300 queries see no key, and their gradients are NaN"
+
+
 def streams(d: int) -> tuple[bool, str]:
     """Two streams at once, and a captured graph, give what one launch at a time gives."""
     problems = [inputs(n, n, d, 8, 8, torch.bfloat16, rows_first=False) for n in (900, 1024)]
@@ -174,6 +188,7 @@ def checks() -> Iterator[tuple[str, Callable[[], tuple[bool, str]]]]:
             name = f"d {d}{' causal' * causal}"
             yield f"{name}: float64", lambda d=d, causal=causal: against_float64(d, causal)
             yield f"{name}: repeats", lambda d=d, causal=causal: repeats(d, causal)
+        yield f"d {d}: blind", lambda d=d: blind(d)
         yield f"d {d}: streams", lambda d=d: streams(d)
         yield f"d {d}: front door", lambda d=d: front_door(d)
 
