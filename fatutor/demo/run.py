@@ -203,7 +203,7 @@ class Run:
             end = f"was ended by {_signal_name(-code)}"
             killed = code == -signal.SIGKILL
             way_out = "choose a smaller size: memory may have run out" if killed else here("run it again")
-        last = f": {self.last_words}" if self.last_words else ""
+        last = f": {self.last_words.rstrip('.')}" if self.last_words else ""
         return Failed(f"{where} {end}{last}", way_out)
 
 

@@ -41,6 +41,13 @@ def test_parameters_reach_the_child(fake, noted):
     assert noted("argv") == "run fake --device cpu --param n=512 --param causal=True --json"
 
 
+def test_a_full_stop_at_the_end_of_a_quotation_is_left_out(fake, collect):
+    events, _ = collect(fake("""sys.exit("Connection to box closed by remote host.")"""))
+    assert events[-1].what == (
+        "fake ended with exit code 1 and without a result: Connection to box closed by remote host"
+    )
+
+
 def test_a_child_that_dies_at_once_is_quoted(fake, collect):
     events, log = collect(fake("""sys.exit("first\\nRuntimeError: no such tile")"""))
     assert log == ("first", "RuntimeError: no such tile")
