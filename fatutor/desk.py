@@ -165,9 +165,8 @@ class Desk:
     def drill(self, *decks: Deck) -> Drill:
         """A sitting with today's queue, over all decks or some."""
         facts = self.facts()
-        known = self.library.cards
         names = {deck.name for deck in decks}
-        cards = [card for card in known.values() if card.deck in names or not decks]
+        cards = [card for card in self.library.slips if card.deck in names or not decks]
         queue = today_queue(cards, facts, self.today(facts)[0], self.limits)
         return Drill(
             self.library,
@@ -212,7 +211,7 @@ class Desk:
             if matches:
                 names = ", ".join(deck.name for deck in matches)
                 raise FatutorError(f"{name!r} may be any of several decks", f"name one of them: {names}")
-        there = ", ".join(deck.name.rpartition("/")[2] for deck in self.library.decks if deck.cards) or "none"
+        there = ", ".join(deck.name.rpartition("/")[2] for deck in self.library.decks if deck.slips) or "none"
         raise FatutorError(f"there is no deck {name!r}", f"decks here: {there}")
 
     # -- demos --------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def make_log(file: Path) -> None:
                 entry = Entry(ids.new(at), card, rules.EntryKind.REVIEW, at, 0, day, state, after)
                 entries.append(replace(entry, quality=quality, key=quality - 1, scheduler=scheduler.tag))
                 state, day = after, day + timedelta(days=chance.randrange(1, 12))
-            states[card] = replace(state, relearn_on=None)
+            states[card] = state._replace(relearn_on=None)
     with open_store(Location(file=file), backups=None, now=datetime.now(UTC)) as store:
         from sqlalchemy import insert
 

@@ -1,4 +1,9 @@
-"""Decks that have been parsed before, one JSON file for each, so that a start need not parse them again.
+"""Decks that have been parsed before, one file for each, so that a start need not parse them again.
+
+An entry has three lines. The first seals it: what the deck was read from, and a checksum of what follows.
+The second is what a start needs of the deck, the third its blocks: most of the text, read with the rest and
+made into cards when somebody looks at them. So a deck that is open shows what was there at the start,
+whatever becomes of the cache or the deck meanwhile.
 
 The folder is the learner's and may vanish, be corrupt or be read-only at any time; whatever cannot be used
 is passed over in silence, and the deck is parsed. JSON, because reading it can do nothing but make values.
@@ -10,7 +15,10 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +37,12 @@ from fatutor.deck.model import (
     Place,
     Prose,
     Response,
+    Slip,
     Term,
     Track,
 )
 
-VERSION = 3  # raise it whenever the parser or a value type changes what a deck is read as
+VERSION = 4  # raise it whenever the parser or a value type changes what a deck is read as
 
 # A file changed twice within one tick of its clock looks unchanged, so an entry counts only if it is clearly
 # younger than the deck it was made from. FAT has the coarsest clock, of two seconds.
@@ -49,24 +58,24 @@ class Cache:
 
     def get(self, file: DeckFile) -> Deck | None:
         """The deck as it was parsed last, if the file has not changed since."""
-        entry = self._entry(file)
         try:
-            if entry.stat().st_mtime_ns <= file.mtime_ns + _TICK_NS:
-                return None
-            state, deck = json.loads(entry.read_bytes())
-            return _deck(deck) if state == self._state(file) else None
-        except (OSError, ValueError, TypeError, IndexError, KeyError, RecursionError):
+            with self._entry(file).open("rb") as entry:
+                if os.fstat(entry.fileno()).st_mtime_ns <= file.mtime_ns + _TICK_NS:
+                    return None
+                seal, head, blocks = entry.readline(), entry.readline(), entry.read()
+        except OSError:
             return None
+        return _deck(json.loads(head), _Blocks(blocks)) if seal == self._seal(file, head, blocks) else None
 
     def put(self, file: DeckFile, deck: Deck) -> None:
         """Keep a parsed deck, if that is possible; never half a one."""
         entry = self._entry(file)
-        text = json.dumps([self._state(file), deck], default=_row, separators=(",", ":"))
+        head, blocks = _line([getattr(deck, name) for name in _HEAD]), _line(deck.blocks)
         part = entry.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
-                part.write_bytes(text.encode("ascii"))
+                part.write_bytes(self._seal(file, head, blocks) + head + blocks)
                 part.replace(entry)
             except OSError:
                 part.unlink(missing_ok=True)
@@ -76,27 +85,59 @@ class Cache:
         digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         return self.folder / f"{digest}.json"
 
-    def _state(self, file: DeckFile) -> list[object]:
-        return [VERSION, self.table, file.size, file.mtime_ns]
+    def _seal(self, file: DeckFile, head: bytes, blocks: bytes) -> bytes:
+        checksum = zlib.crc32(blocks, zlib.crc32(head))
+        return _line([VERSION, self.table, file.size, file.mtime_ns, checksum])
+
+
+class _Blocks(Sequence[Prose | Card]):
+    """The blocks of one entry, made when one of them is first looked at."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+
+    @cached_property
+    def _made(self) -> tuple[Prose | Card, ...]:
+        return tuple(Prose(*row) if len(row) == 2 else _card(row) for row in json.loads(self._text))
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._made[at]
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._made == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._made)
+
+
+def _line(value: object) -> bytes:
+    """JSON, with named tuples as the lists of their fields, and a dataclass as that of its own."""
+    return json.dumps(value, default=_row, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def _row(value: Any) -> list[object]:
-    """A dataclass as the list of its fields; named tuples become lists of themselves."""
     return [getattr(value, name) for name in value.__slots__]
 
 
-def _deck(row: list[Any]) -> Deck:
-    name, title, path, blocks, beat, tags, checks, faults, terms = row
+_HEAD = [field.name for field in fields(Deck) if field.name != "blocks"]
+
+
+def _deck(head: list[Any], blocks: Sequence[Prose | Card]) -> Deck:
+    name, title, path, beat, tags, checks, faults, terms, slips = head
     return Deck(
         name,
         title,
         path,
-        tuple(Prose(*block) if len(block) == 2 else _card(block) for block in blocks),
+        blocks,
         _beat(*beat) if beat else None,
         tuple(tags),
         tuple(Check(*check) for check in checks),
         tuple(Fault(Place(*place), what, cure, warning) for place, what, cure, warning in faults),
         tuple(Term(name, tuple(aliases), text, Place(*place)) for name, aliases, text, place in terms),
+        tuple(map(Slip._make, slips)),
     )
 
 

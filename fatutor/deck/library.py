@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 
 from fatutor.deck import glossary
 from fatutor.deck import hardware as hardware_table
@@ -17,7 +18,7 @@ from fatutor.deck.cache import Cache
 from fatutor.deck.files import DeckFile, find, read_text
 from fatutor.deck.glossary import Glossary
 from fatutor.deck.hardware import Hardware
-from fatutor.deck.model import Card, Deck, Fault, Place
+from fatutor.deck.model import Card, Deck, Fault, Place, Slip
 from fatutor.text.clean import clean_line
 
 
@@ -25,8 +26,9 @@ from fatutor.text.clean import clean_line
 class Library:
     """Everything that was read. `cards` holds the ones that can be drilled, by id and in reading order.
 
-    `beats` are the lessons in the order of module and number; `glossary` has the terms of all files, and
-    `faults` are what is wrong in any of them, by place.
+    `slips` are what the queue needs of each of these, at hand before any card is made. `beats` are the
+    lessons in the order of module and number; `glossary` has the terms of all files, and `faults` are what
+    is wrong in any of them, by place.
     """
 
     decks: tuple[Deck, ...]
@@ -34,6 +36,7 @@ class Library:
     beats: tuple[Deck, ...]
     faults: tuple[Fault, ...]
     glossary: Glossary = field(default_factory=Glossary)
+    slips: tuple[Slip, ...] = ()
 
     def deck(self, name: str) -> Deck | None:
         return next((deck for deck in self.decks if deck.name == name), None)
@@ -41,6 +44,37 @@ class Library:
     def module(self, title: str) -> tuple[Deck, ...]:
         """The beats of one module, first to last."""
         return tuple(deck for deck in self.beats if deck.beat is not None and deck.beat.module == title)
+
+
+class _Cards(Mapping[str, Card]):
+    """The cards of all decks by id, without those whose base is in `barred`.
+
+    The first card that is asked for opens its deck.
+    """
+
+    def __init__(self, decks: Iterable[Deck], barred: Container[str]) -> None:
+        self._decks = decks
+        self._barred = barred
+        self._made: dict[str, Card] = {}
+
+    @cached_property
+    def _homes(self) -> Mapping[str, Deck]:
+        return {slip.id: deck for deck in self._decks for slip in deck.slips if slip.base not in self._barred}
+
+    def __getitem__(self, card_id: str) -> Card:
+        home = self._homes[card_id]
+        if card_id not in self._made:
+            self._made.update((card.id, card) for card in home.cards)
+        return self._made[card_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+    def __contains__(self, card_id: object) -> bool:
+        return card_id in self._homes
 
 
 def load(roots: Sequence[Path], *, hardware: Hardware | None = None, cache: Path | None = None) -> Library:
@@ -80,8 +114,7 @@ def _collector_paused() -> Iterator[None]:
 
 def assemble(decks: Sequence[Deck], faults: Iterable[Fault] = ()) -> Library:
     """A library of decks that were read, with the faults that only show between them."""
-    cards = [card for deck in decks for card in deck.cards]
-    clashes = _clashes(cards)
+    clashes = _clashes(decks)
     lessons = [deck for deck in decks if deck.beat is not None]
     terms, term_faults = glossary.gather(decks)
     found = [
@@ -94,10 +127,11 @@ def assemble(decks: Sequence[Deck], faults: Iterable[Fault] = ()) -> Library:
     ]
     return Library(
         decks=tuple(decks),
-        cards=MappingProxyType({card.id: card for card in cards if card.base not in clashes}),
+        cards=_Cards(tuple(decks), clashes),
         beats=tuple(sorted(lessons, key=_beat_order)),
         faults=tuple(sorted(found, key=lambda fault: fault.place)),
         glossary=terms,
+        slips=tuple([slip for deck in decks for slip in deck.slips if slip.base not in clashes]),
     )
 
 
@@ -126,11 +160,15 @@ def _digest(hardware: Hardware) -> str:
     return hashlib.blake2b(json.dumps(figures).encode("ascii"), digest_size=8).hexdigest()
 
 
-def _clashes(cards: Iterable[Card]) -> dict[str, list[Card]]:
+def _clashes(decks: Sequence[Deck]) -> dict[str, list[Card]]:
     """The cards of each id that stands at more than one place; the gaps of one cloze share theirs."""
+    stands = (base for deck in decks for base, _ in {(slip.base, slip.line) for slip in deck.slips})
+    twice = {base for base, times in Counter(stands).items() if times > 1}
     places: dict[str, dict[Place, Card]] = {}
-    for card in cards:
-        places.setdefault(card.base, {}).setdefault(card.place, card)
+    for deck in decks if twice else ():
+        if any(slip.base in twice for slip in deck.slips):
+            for card in deck.cards:
+                places.setdefault(card.base, {}).setdefault(card.place, card)
     return {base: list(found.values()) for base, found in places.items() if len(found) > 1}
 
 

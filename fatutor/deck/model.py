@@ -5,6 +5,7 @@ What there are ten thousand of is a NamedTuple, which is made several times fast
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -90,6 +91,21 @@ class Response(NamedTuple):
     choices: tuple[Choice, ...] = ()
 
 
+class Slip(NamedTuple):
+    """What the queue and the counts need to know of a card: all that a start reads of it.
+
+    `topic` is the card's first tag, or else its deck; `line` is that of its place.
+    """
+
+    id: str
+    base: str
+    deck: str
+    topic: str
+    target_seconds: int
+    gate: str | None
+    line: int
+
+
 class Card(NamedTuple):
     """One prompt with everything that belongs to it. Text fields hold Markdown, already cleaned.
 
@@ -121,6 +137,11 @@ class Card(NamedTuple):
     gate: str | None = None  # id of the prove-it card that ends this card's beat; None in an interview deck
     after: tuple[str, ...] = ()  # ids of cards that come first; a cloze by its base
     provisional: bool = False
+
+    @property
+    def slip(self) -> Slip:
+        topic = self.tags[0] if self.tags else self.deck
+        return Slip(self.id, self.base, self.deck, topic, self.target_seconds, self.gate, self.place.line)
 
 
 class Prose(NamedTuple):
@@ -163,17 +184,22 @@ class Beat:
 
 @dataclass(frozen=True, slots=True)
 class Deck:
-    """One file. `name` is its path below its root without the ending, with `/` between folders."""
+    """One file. `name` is its path below its root without the ending, with `/` between folders.
+
+    `slips` has one for each card. The blocks of a deck that was read before are only made when somebody
+    looks at them; whoever can do with the slips leaves them alone.
+    """
 
     name: str
     title: str
     path: str
-    blocks: tuple[Prose | Card, ...] = ()
+    blocks: Sequence[Prose | Card] = ()
     beat: Beat | None = None
     tags: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()  # of the prose; a card holds its own
     faults: tuple[Fault, ...] = field(default=())
     terms: tuple[Term, ...] = ()  # of a glossary, which holds nothing else
+    slips: tuple[Slip, ...] = ()
 
     @property
     def cards(self) -> tuple[Card, ...]:

@@ -67,7 +67,17 @@ def parse(text: str, *, name: str, path: str, hardware: Hardware) -> Deck:
     beat = _beat(front, blocks, faults)
     if beat:
         blocks = [block._replace(gate=beat.gate) if isinstance(block, Card) else block for block in blocks]
-    return Deck(name, title, path, tuple(blocks), beat, front.tags, tuple(checks), tuple(faults.found))
+    return Deck(
+        name,
+        title,
+        path,
+        tuple(blocks),
+        beat,
+        front.tags,
+        tuple(checks),
+        tuple(faults.found),
+        slips=tuple(block.slip for block in blocks if isinstance(block, Card)),
+    )
 
 
 def _note_unclosed(found: Scan, faults: Faults) -> None:

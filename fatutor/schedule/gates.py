@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from fatutor.deck.model import Beat, Card, Track
+from fatutor.deck.model import Beat, Slip, Track
 
 
-def drillable(card: Card, committed: Collection[str]) -> bool:
+def drillable(card: Slip, committed: Collection[str]) -> bool:
     """A beat's cards join the drill once its own gate is committed; cards of plain decks always belong."""
     return card.gate is None or card.gate in committed
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from operator import attrgetter
 
-from fatutor.deck.model import Card
+from fatutor.deck.model import Slip
 from fatutor.schedule.facts import Facts
 from fatutor.schedule.gates import drillable
 from fatutor.schedule.interleave import interleave
@@ -38,16 +39,23 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Cards by group, each group in the order to ask. `held` counts what the minutes left no room for."""
+    """Cards by group, each group by priority. `held` counts what the minutes left no room for."""
 
-    relearning: tuple[Card, ...] = ()
-    due: tuple[Card, ...] = ()
-    new: tuple[Card, ...] = ()
+    relearning: tuple[Slip, ...] = ()
+    due: tuple[Slip, ...] = ()
+    new: tuple[Slip, ...] = ()
     held: Counts = Counts()
 
     @property
-    def cards(self) -> tuple[Card, ...]:
-        return self.relearning + self.due + self.new
+    def cards(self) -> tuple[Slip, ...]:
+        """All of them in the order to ask, group by group.
+
+        Neighbours have different topics as far as that is possible. Whoever only counts need not order.
+        """
+        ordered: list[Slip] = []
+        for group in (self.relearning, self.due, self.new):
+            ordered += interleave(group, attrgetter("topic"), after=ordered)
+        return tuple(ordered)
 
     @property
     def counts(self) -> Counts:
@@ -56,54 +64,46 @@ class Queue:
     @property
     def minutes(self) -> int:
         """How long the queue takes, rounded up."""
-        return -(-sum(map(seconds, self.cards)) // 60)
+        return -(-sum(map(seconds, (*self.relearning, *self.due, *self.new))) // 60)
 
 
-def seconds(card: Card) -> int:
+def seconds(card: Slip) -> int:
     """The estimate for one card: its time to speak and a while to grade."""
     return card.target_seconds + GRADING_SECONDS
 
 
-def today_queue(cards: Sequence[Card], facts: Facts, today: date, limits: Limits = Limits()) -> Queue:
+def today_queue(cards: Sequence[Slip], facts: Facts, today: date, limits: Limits = Limits()) -> Queue:
     """Relearning first, then due (longest overdue for its interval first), then new, within `limits`.
 
     To drill some decks or tags only, pass only their cards. The allowance of new cards stays one for the
     day: `facts` tells how many were introduced anywhere, so that a learner can spend it where they like but
-    not twice. Of cards with one `base` at most one is asked a day. Neighbours have different topics (first
-    tag, else deck) as far as that is possible.
+    not twice. Of cards with one `base` at most one is asked a day.
     """
     groups = _Groups.of(cards, facts, today)
     unseen = len(groups.new)
     groups.part_siblings()
     allowance = _new_today(facts, today, limits, unseen)
     kept, held = _cap((groups.relearning, groups.due, groups.new[:allowance]), limits.minutes)
-    relearning = interleave(kept[0], topic)
-    due = interleave(kept[1], topic, after=relearning)
-    new = interleave(kept[2], topic, after=due or relearning)
-    return Queue(tuple(relearning), tuple(due), tuple(new), Counts(*map(len, held)))
-
-
-def topic(card: Card) -> str:
-    return card.tags[0] if card.tags else card.deck
+    relearning, due, new = map(tuple, kept)
+    return Queue(relearning, due, new, Counts(*map(len, held)))
 
 
 @dataclass(slots=True)
 class _Groups:
     """The cards that could be asked today, each group by priority; `asked` are bases that had their turn."""
 
-    relearning: list[Card] = field(default_factory=list)
-    due: list[Card] = field(default_factory=list)
-    new: list[Card] = field(default_factory=list)
+    relearning: list[Slip] = field(default_factory=list)
+    due: list[Slip] = field(default_factory=list)
+    new: list[Slip] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, cards: Sequence[Card], facts: Facts, today: date) -> _Groups:
+    def of(cls, cards: Sequence[Slip], facts: Facts, today: date) -> _Groups:
         groups = cls()
-        introduced: dict[str, int] = {}  # today, by deck, in the order of the decks
-        overdue: list[tuple[float, str, Card]] = []
+        introduced = dict.fromkeys([card.deck for card in cards], 0)  # today; in the order of the decks
+        overdue: list[tuple[float, str, Slip]] = []
         for card in cards:
             state = facts.states.get(card.id)
-            introduced.setdefault(card.deck, 0)
             if state is not None and state.last_review == today:
                 groups.asked.add(card.base)
                 introduced[card.deck] += state.introduced == today
@@ -115,7 +115,7 @@ class _Groups:
                 groups.relearning.append(card)
             elif state.due <= today:
                 overdue.append((-_lateness(state, state.due, today), card.id, card))
-        groups.due = [card for _, _, card in sorted(overdue, key=lambda late: late[:2])]
+        groups.due = [card for _, _, card in sorted(overdue)]  # no two have one id, so no cards are compared
         groups.new = _in_turn(groups.new, introduced)
         return groups
 
@@ -126,7 +126,7 @@ class _Groups:
         """
         taken = self.asked | {card.base for card in self.relearning}
         for group in (self.due, self.new):
-            kept: list[Card] = []
+            kept: list[Slip] = []
             for card in group:
                 if card.base not in taken:
                     taken.add(card.base)
@@ -139,7 +139,7 @@ def _lateness(state: CardState, due: date, today: date) -> float:
     return (today - due).days / max(1, state.memory.interval)
 
 
-def _in_turn(unseen: list[Card], introduced: Mapping[str, int]) -> list[Card]:
+def _in_turn(unseen: list[Slip], introduced: Mapping[str, int]) -> list[Slip]:
     """One card of each deck in turn, every deck in its own order.
 
     `introduced` names all decks in their order. Cards introduced earlier today count as turns taken, so
@@ -147,7 +147,7 @@ def _in_turn(unseen: list[Card], introduced: Mapping[str, int]) -> list[Card]:
     """
     turns = dict(introduced)
     place = {deck: number for number, deck in enumerate(introduced)}
-    keyed: list[tuple[int, int, Card]] = []
+    keyed: list[tuple[int, int, Slip]] = []
     for card in unseen:
         keyed.append((turns[card.deck], place[card.deck], card))
         turns[card.deck] += 1
@@ -164,13 +164,13 @@ def _new_today(facts: Facts, today: date, limits: Limits, unseen: int) -> int:
 
 
 def _cap(
-    groups: Sequence[Sequence[Card]], minutes: int | None
-) -> tuple[list[Sequence[Card]], list[Sequence[Card]]]:
+    groups: Sequence[Sequence[Slip]], minutes: int | None
+) -> tuple[list[Sequence[Slip]], list[Sequence[Slip]]]:
     """What fits into `minutes`, by priority and at least one card, and what has to wait."""
     if minutes is None:
         return list(groups), [()] * len(groups)
     left = minutes * 60
-    kept: list[Sequence[Card]] = []
+    kept: list[Sequence[Slip]] = []
     first = True
     for group in groups:
         fitting = 0

@@ -6,7 +6,6 @@ a replay of the log gives.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date, timedelta
 
 from fatutor.schedule.grades import SETTLED
@@ -56,30 +55,30 @@ def grade(state: CardState, quality: int, today: date, scheduler: Scheduler, dig
 
 def relearn(state: CardState, quality: int) -> CardState:
     """The same day again: ends with the first quality of 4 or more and moves nothing else."""
-    return replace(state, relearn_on=None) if quality >= SETTLED else state
+    return state._replace(relearn_on=None) if quality >= SETTLED else state
 
 
 def suspend(state: CardState) -> CardState:
     """Out of the drill until resumed."""
-    return replace(state, suspended=True)
+    return state._replace(suspended=True)
 
 
 def resume(state: CardState) -> CardState:
-    return replace(state, suspended=False)
+    return state._replace(suspended=False)
 
 
 def bury(state: CardState, today: date) -> CardState:
     """Out of the drill for the rest of `today`."""
-    return replace(state, buried_until=today + timedelta(days=1))
+    return state._replace(buried_until=today + timedelta(days=1))
 
 
 def flag(state: CardState) -> CardState:
     """Marked by the learner to look at later; the schedule takes no notice."""
-    return replace(state, flagged=True)
+    return state._replace(flagged=True)
 
 
 def unflag(state: CardState) -> CardState:
-    return replace(state, flagged=False)
+    return state._replace(flagged=False)
 
 
 def in_drill(state: CardState, today: date) -> bool:

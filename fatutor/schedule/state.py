@@ -1,13 +1,15 @@
-"""What is remembered about one card. Values only; the rules are in `sm2` and `rules`."""
+"""What is remembered about one card. Values only; the rules are in `sm2` and `rules`.
+
+Named tuples, as cards are: a start makes one of each for every card that was ever seen.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """SM-2's own variables, in whole numbers.
 
     `repetition` counts passes in a row (SM-2's n), `interval` is in days, `ease` is the ease factor
@@ -20,8 +22,7 @@ class Memory:
     lapses: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CardState:
+class CardState(NamedTuple):
     """All that the queue needs to know of a card. The default is a card never seen.
 
     `due` and the other dates are study days. `relearn_on` is the study day on which the card was graded

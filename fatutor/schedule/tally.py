@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fatutor.deck.model import Card
+from fatutor.deck.model import Slip
 from fatutor.schedule.facts import Facts
 from fatutor.schedule.queue import Queue
 
@@ -25,15 +25,10 @@ class Tally:
     total: int = 0
 
 
-def tally(queue: Queue, cards: Iterable[Card], facts: Facts) -> dict[str, Tally]:
+def tally(queue: Queue, cards: Sequence[Slip], facts: Facts) -> dict[str, Tally]:
     """Deck name to its share of `queue`, in the order in which `cards` first names the decks."""
-    relearning, due, new = (
-        Counter(card.deck for card in group) for group in (queue.relearning, queue.due, queue.new)
-    )
-    known: Counter[str] = Counter()
-    total: Counter[str] = Counter()
-    for card in cards:
-        state = facts.states.get(card.id)
-        known[card.deck] += state is not None and state.memory.repetition > 0
-        total[card.deck] += 1
+    states = facts.states
+    passed = (card for card in cards if (state := states.get(card.id)) and state.memory.repetition)
+    groups = (queue.relearning, queue.due, queue.new, passed, cards)
+    relearning, due, new, known, total = (Counter(card.deck for card in group) for group in groups)
     return {deck: Tally(relearning[deck], due[deck], new[deck], known[deck], total[deck]) for deck in total}

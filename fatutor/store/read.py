@@ -16,7 +16,7 @@ from fatutor.store import BUSY_SECONDS
 from fatutor.store.failures import explain, foreign_schema, newer_schema, older_schema
 from fatutor.store.migrations import LATEST
 from fatutor.store.records import DemoRun
-from fatutor.store.rows import STATE_COLUMNS, STATE_DATES, state_of
+from fatutor.store.rows import STATE_COLUMNS, state_of
 from fatutor.store.url import Location
 
 if TYPE_CHECKING:
@@ -151,14 +151,15 @@ def _version(connection: sqlite3.Connection) -> int:
 def _facts(connection: sqlite3.Connection) -> Facts:
     gates = frozenset(gate for (gate,) in connection.execute("SELECT gate FROM commitment"))
     (last_day,) = connection.execute(_LAST_DAY).fetchone()
-    rows = connection.execute(_STATES).fetchall()
-    day = _Days()
-    cards, *columns = zip(*rows, strict=True) if rows else [()] * (1 + len(STATE_COLUMNS))
-    values = (
-        [day[text] for text in column] if name in STATE_DATES else column
-        for name, column in zip(STATE_COLUMNS, columns, strict=True)
-    )
-    return Facts(dict(zip(cards, map(state_of, *values), strict=True)), gates, day[last_day])
+    on = _Days()
+    rows = connection.execute(_STATES)
+    states = {
+        card: state_of(
+            n, interval, ease, lapses, on[due], on[first], on[last], on[again], away, on[until], flag, digest
+        )
+        for card, n, interval, ease, lapses, due, first, last, again, away, until, flag, digest in rows
+    }
+    return Facts(states, gates, on[last_day])
 
 
 def _runs(connection: sqlite3.Connection) -> list[DemoRun]:

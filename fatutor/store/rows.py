@@ -10,8 +10,8 @@ from typing import Any
 from fatutor.schedule.log import Entry, EntryKind
 from fatutor.schedule.state import CardState, Memory
 
-MEMORY = tuple(field.name for field in fields(Memory))
-REST = tuple(field.name for field in fields(CardState) if field.name != "memory")
+MEMORY = Memory._fields
+REST = tuple(name for name in CardState._fields if name != "memory")
 STATE_COLUMNS = MEMORY + REST
 STATE_DATES = frozenset({"due", "introduced", "last_review", "relearn_on", "buried_until"})
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from fatutor.deck.library import Library
-from fatutor.deck.model import Beat, Card, Deck, Track
+from fatutor.deck.model import Beat, Card, Deck, Slip, Track
 from fatutor.schedule import gates
 from fatutor.schedule.facts import Facts
 from fatutor.schedule.queue import Counts, Limits, today_queue
@@ -102,7 +102,7 @@ class Overview:
         return " · ".join([*parts, f"about {self.minutes} min"]) if parts else "all done"
 
 
-def mastery(cards: Sequence[Card], facts: Facts) -> float:
+def mastery(cards: Sequence[Slip], facts: Facts) -> float:
     """The mean over a beat's cards of interval over 21 days, each at most 1: new cards count 0."""
     if not cards:
         return 0.0
@@ -114,9 +114,8 @@ def overview(
     library: Library, facts: Facts, day: date, limits: Limits, notes: Iterable[str] = ()
 ) -> Overview:
     """All of Today from the decks and what is stored."""
-    cards = tuple(library.cards.values())
-    queue = today_queue(cards, facts, day, limits)
-    tallies = tally(queue, cards, facts)
+    queue = today_queue(library.slips, facts, day, limits)
+    tallies = tally(queue, library.slips, facts)
     upcoming = [state.due for state in facts.states.values() if state.due is not None and state.due > day]
     return Overview(
         day=day,
@@ -126,18 +125,18 @@ def overview(
         tallies=tallies,
         modules=tuple(_modules(library, facts)),
         decks=tuple(_decks(library, tallies)),
-        marked=tuple(_marked(cards, facts)),
+        marked=tuple(_marked(library, facts)),
         next_due=min(upcoming, default=None),
         interview_in=_until(limits.interview_on, day),
         notes=tuple(notes),
     )
 
 
-def _marked(cards: Iterable[Card], facts: Facts) -> Iterator[Marked]:
-    for card in cards:
-        state = facts.states.get(card.id)
-        if state is not None and (state.suspended or state.flagged):
-            yield Marked(card, state.suspended, state.flagged)
+def _marked(library: Library, facts: Facts) -> Iterator[Marked]:
+    marked = {card: state for card, state in facts.states.items() if state.suspended or state.flagged}
+    for slip in library.slips if marked else ():
+        if state := marked.get(slip.id):
+            yield Marked(library.cards[slip.id], state.suspended, state.flagged)
 
 
 def _until(interview: date | None, day: date) -> int | None:
@@ -166,7 +165,7 @@ def _modules(library: Library, facts: Facts) -> Iterator[ModuleLine]:
                 status = "locked"
             else:
                 status = "next" if beat is ahead else "open"
-            known = mastery(deck.cards, facts) if status == "done" else None
+            known = mastery(deck.slips, facts) if status == "done" else None
             lines.append(BeatLine(deck, beat, status, known, f"beat {opener.number:02d}" if opener else ""))
         yield ModuleLine(title, tuple(lines))
 

@@ -6,14 +6,16 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from fatutor.deck import cache as cache_module
 from fatutor.deck.cache import Cache
 from fatutor.deck.files import DeckFile, find
 from fatutor.deck.hardware import Hardware
 from fatutor.deck.library import load
-from fatutor.deck.model import Deck
+from fatutor.deck.model import Card, Deck
 from fatutor.deck.parse import parse
 
 Write = Callable[..., Path]
@@ -83,6 +85,34 @@ def cache(tmp_path: Path) -> Cache:
     return Cache(tmp_path / "cache" / "decks", "table")
 
 
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids of the cards that were made from the cache, in that order."""
+    ids: list[str] = []
+    make = cache_module._card
+
+    def watched(row: list[Any]) -> Card:
+        card = make(row)
+        ids.append(card.id)
+        return card
+
+    monkeypatch.setattr(cache_module, "_card", watched)
+    return ids
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the decks that were parsed, in that order."""
+    names: list[str] = []
+
+    def watched(text: str, *, name: str, path: str, hardware: Hardware) -> Deck:
+        names.append(name)
+        return parse(text, name=name, path=path, hardware=hardware)
+
+    monkeypatch.setattr("fatutor.deck.parse.parse", watched)
+    return names
+
+
 def entry_of(cache: Cache) -> Path:
     (entry,) = cache.folder.iterdir()
     return entry
@@ -127,16 +157,59 @@ def test_a_corrupt_entry_is_passed_over(data: bytes, cache: Cache, deck_file: De
     assert cache.get(deck_file) == deck
 
 
-def test_an_entry_of_the_wrong_shape_is_passed_over(cache: Cache, deck_file: DeckFile, deck: Deck) -> None:
+@pytest.mark.parametrize("line", [0, 1, 2])
+def test_an_entry_with_one_wrong_byte_is_passed_over(
+    line: int, cache: Cache, deck_file: DeckFile, deck: Deck
+) -> None:
     cache.put(deck_file, deck)
     entry = entry_of(cache)
-    state, row = json.loads(entry.read_bytes())
-    for cut in range(len(row)):
-        entry.write_text(json.dumps([state, row[:cut]]))
-        assert cache.get(deck_file) is None
-    row[3][1][2] = "no kind"
-    entry.write_text(json.dumps([state, row]))
+    lines = entry.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 3
+    at = len(lines[line]) // 2
+    lines[line] = lines[line][:at] + bytes([lines[line][at] ^ 1]) + lines[line][at + 1 :]
+    entry.write_bytes(b"".join(lines))
     assert cache.get(deck_file) is None
+
+
+def test_an_entry_that_was_cut_short_is_passed_over(cache: Cache, deck_file: DeckFile, deck: Deck) -> None:
+    cache.put(deck_file, deck)
+    entry = entry_of(cache)
+    whole = entry.read_bytes()
+    for end in range(len(whole)):
+        entry.write_bytes(whole[:end])
+        assert cache.get(deck_file) is None
+
+
+def test_an_entry_of_an_older_format_is_passed_over(cache: Cache, deck_file: DeckFile, deck: Deck) -> None:
+    entry = cache._entry(deck_file)
+    entry.parent.mkdir(parents=True)
+    entry.write_text(json.dumps([[3, "table", deck_file.size, deck_file.mtime_ns], ["lesson"]]))
+    assert cache.get(deck_file) is None
+
+
+def test_no_card_is_made_for_what_a_start_needs(
+    cache: Cache, deck_file: DeckFile, deck: Deck, made: list[str]
+) -> None:
+    cache.put(deck_file, deck)
+    kept = cache.get(deck_file)
+    assert kept is not None
+    assert kept.slips == deck.slips == tuple(card.slip for card in deck.cards)
+    assert (kept.title, kept.beat, kept.checks) == (deck.title, deck.beat, deck.checks)
+    assert (kept.tags, kept.faults) == (deck.tags, deck.faults)
+    assert made == []
+    assert [card.id for card in kept.cards] == made
+    assert kept.cards == deck.cards
+    assert len(made) == 5
+
+
+def test_an_open_deck_stays_as_it_was_whatever_becomes_of_its_files(
+    cache: Cache, deck_file: DeckFile, deck: Deck
+) -> None:
+    cache.put(deck_file, deck)
+    kept = cache.get(deck_file)
+    entry_of(cache).write_bytes(b"")
+    deck_file.path.unlink()
+    assert kept == deck
 
 
 def test_a_folder_that_cannot_be_made_is_no_trouble(deck_file: DeckFile, deck: Deck, tmp_path: Path) -> None:
@@ -166,3 +239,81 @@ def test_a_library_is_the_same_with_and_without_cache(
     assert len(list(folder.iterdir())) == 1
     deck_file.path.write_text("---\nfatutor: 1\ntitle: New\n---\n", encoding="utf-8")
     assert load([deck_file.path.parent], hardware=hardware, cache=folder).decks[0].title == "New"
+
+
+@pytest.fixture
+def shelf(write: Write, tmp_path: Path) -> Path:
+    """Decks a, b and c with the cards a1, a2, b1, …, last changed an hour ago."""
+    for name in "abc":
+        cards = (f"## {name}{n}\n<!-- card id={name}x{n} kind=recall -->\n### Answer\nx\n" for n in (1, 2))
+        age(write(f"shelf/{name}.md", "\n".join(cards)))
+    return tmp_path / "shelf"
+
+
+def age(path: Path) -> None:
+    changed = path.stat().st_mtime_ns - HOUR
+    os.utime(path, ns=(changed, changed))
+
+
+def test_a_card_opens_its_own_deck_and_no_other(shelf: Path, tmp_path: Path, made: list[str]) -> None:
+    load([shelf], cache=tmp_path / "cache")
+    library = load([shelf], cache=tmp_path / "cache")
+    assert [slip.id for slip in library.slips] == ["ax1", "ax2", "bx1", "bx2", "cx1", "cx2"]
+    assert list(library.cards) == [slip.id for slip in library.slips]
+    assert len(library.cards) == 6
+    assert "bx1" in library.cards
+    assert library.cards.get("none") is None
+    assert made == []
+    assert library.cards["bx2"].title == "b2"
+    assert library.cards["bx1"].title == "b1"
+    assert made == ["bx1", "bx2"]
+
+
+def test_only_a_changed_deck_is_read_anew(shelf: Path, tmp_path: Path, parsed: list[str]) -> None:
+    load([shelf], cache=tmp_path / "cache")
+    assert parsed == ["a", "b", "c"]
+    before = load([shelf], cache=tmp_path / "cache")
+    assert parsed == ["a", "b", "c"]
+    deck = shelf / "b.md"
+    deck.write_text(deck.read_text("utf-8").replace("## b1", "## B1"), "utf-8")
+    age(deck)
+    after = load([shelf], cache=tmp_path / "cache")
+    assert parsed == ["a", "b", "c", "b"]
+    assert after.cards["bx1"].title == "B1"
+    assert after.cards["bx1"].digest != before.cards["bx1"].digest
+    assert before.cards["bx1"].title == "b1"
+
+
+def test_one_id_in_two_kept_decks_is_told_and_neither_is_drilled(
+    shelf: Path, tmp_path: Path, parsed: list[str], made: list[str]
+) -> None:
+    other = shelf / "c.md"
+    other.write_text(other.read_text("utf-8").replace("id=cx2", "id=ax1"), "utf-8")
+    age(other)
+    first = load([shelf], cache=tmp_path / "cache")
+    second = load([shelf], cache=tmp_path / "cache")
+    assert parsed == ["a", "b", "c"]
+    assert [slip.id for slip in second.slips] == list(second.cards) == ["ax2", "bx1", "bx2", "cx1"]
+    assert second.cards.get("ax1") is None
+    assert made == ["ax1", "ax2", "cx1", "ax1"]  # to say where they stand
+    assert second.cards["ax2"].title == "a2"
+    assert second.cards.get("ax1") is None
+    assert second.faults == first.faults
+    assert [str(fault.place) for fault in second.faults] == [f"{shelf}/a.md:6", f"{shelf}/c.md:11"]
+
+
+def test_a_deck_that_comes_and_goes_takes_its_cards_along(shelf: Path, tmp_path: Path) -> None:
+    load([shelf], cache=tmp_path / "cache")
+    aside = (shelf / "a.md").rename(tmp_path / "a.md")
+    assert list(load([shelf], cache=tmp_path / "cache").cards) == ["bx1", "bx2", "cx1", "cx2"]
+    aside.rename(shelf / "a.md")
+    assert list(load([shelf], cache=tmp_path / "cache").cards)[:2] == ["ax1", "ax2"]
+
+
+def test_a_deck_in_the_place_of_another_shows_its_own_cards(shelf: Path, tmp_path: Path) -> None:
+    """Same name, same size, another time."""
+    load([shelf], cache=tmp_path / "cache")
+    age((shelf / "b.md").replace(shelf / "a.md"))
+    library = load([shelf], cache=tmp_path / "cache")
+    assert list(library.cards) == ["bx1", "bx2", "cx1", "cx2"]
+    assert library.cards["bx1"].deck == "a"

@@ -1,4 +1,4 @@
-"""What the scheduling tests share: cards with nothing in them but what the schedule looks at."""
+"""What the scheduling tests share: cards as the schedule sees them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,20 @@ from typing import Any
 
 import pytest
 
-from fatutor.deck.model import Card, Kind, Place
+from fatutor.deck.model import Slip
 
 
 @pytest.fixture(scope="session")
-def make_card() -> Callable[..., Card]:
-    """A card by id; `base` defaults to the id, everything else can be named."""
+def make_card() -> Callable[..., Slip]:
+    """A card by id; `base` defaults to the id and `topic` to the deck, everything else can be named."""
 
-    def make(card_id: str, **given: Any) -> Card:
-        values: dict[str, Any] = {
-            "id": card_id,
-            "base": card_id,
-            "kind": Kind.RECALL,
-            "title": card_id,
-            "prompt": "?",
-            "answer": "!",
-            "place": Place("deck.md", 1),
-            "deck": "deck",
-            "digest": "d0",
-        }
-        return Card(**(values | given))
+    def make(card_id: str, base: str = "", deck: str = "deck", topic: str = "", **more: Any) -> Slip:
+        return Slip(
+            card_id,
+            base or card_id,
+            deck,
+            topic or deck,
+            **({"target_seconds": 60, "gate": None, "line": 1} | more),
+        )
 
     return make

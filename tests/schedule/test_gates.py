@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fatutor.deck.model import Beat, Card, Track
+from fatutor.deck.model import Beat, Slip, Track
 from fatutor.schedule.gates import drillable, opener, unlocked
 
 
@@ -58,7 +58,7 @@ def test_a_missing_number_does_not_close_what_follows() -> None:
     assert unlocked([beat(1), beat(3)], {"attention-01"}) == {"attention-01", "attention-03"}
 
 
-def test_cards_of_a_beat_join_the_drill_with_its_own_gate(make_card: Callable[..., Card]) -> None:
+def test_cards_of_a_beat_join_the_drill_with_its_own_gate(make_card: Callable[..., Slip]) -> None:
     gate, prompt = make_card("g1", gate="g1"), make_card("p", gate="g1")
     plain = make_card("plain")
     assert [drillable(card, set()) for card in (gate, prompt, plain)] == [False, False, True]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fatutor.deck.model import Card
+from fatutor.deck.model import Slip
 from fatutor.schedule import rules
 from fatutor.schedule.facts import Facts
 from fatutor.schedule.queue import GRADING_SECONDS, Counts, Limits, Queue, today_queue
@@ -18,7 +18,7 @@ from fatutor.schedule.tally import Tally, tally
 
 TODAY = date(2026, 11, 29)
 USUAL = Limits()
-Make = Callable[..., Card]
+Make = Callable[..., Slip]
 
 
 def ago(days: int) -> date:
@@ -28,19 +28,19 @@ def ago(days: int) -> date:
 def seen(late: int = 0, interval: int = 6, **more: date | bool | None) -> CardState:
     """Last reviewed `interval` days before it fell due, `late` days ago."""
     state = CardState(Memory(2, interval), ago(late), ago(90), ago(late + interval))
-    return replace(state, **more)
+    return state._replace(**more)
 
 
 AGAIN = CardState(Memory(0, 1), ago(-1), ago(90), TODAY, relearn_on=TODAY)
 DONE = CardState(Memory(1, 1), ago(-1), TODAY, TODAY)  # introduced and settled today
 
 
-def ids(cards: tuple[Card, ...]) -> list[str]:
+def ids(cards: tuple[Slip, ...]) -> list[str]:
     return [card.id for card in cards]
 
 
 def queue_of(
-    cards: list[Card], states: Mapping[str, CardState], limits: Limits = USUAL, *committed: str
+    cards: list[Slip], states: Mapping[str, CardState], limits: Limits = USUAL, *committed: str
 ) -> Queue:
     return today_queue(cards, Facts(states, frozenset(committed)), TODAY, limits)
 
@@ -58,7 +58,7 @@ def test_relearning_comes_first_then_due_then_new(make_card: Make) -> None:
 
 
 def test_due_cards_go_by_how_late_they_are_for_their_interval(make_card: Make) -> None:
-    cards = [make_card(name, tags=(name,)) for name in ("month", "fresh", "week", "daily")]
+    cards = [make_card(name, topic=name) for name in ("month", "fresh", "week", "daily")]
     states = {
         "month": seen(late=5, interval=30),
         "fresh": seen(late=0, interval=1),
@@ -69,7 +69,7 @@ def test_due_cards_go_by_how_late_they_are_for_their_interval(make_card: Make) -
 
 
 def test_ties_are_broken_by_id_and_not_by_the_order_given(make_card: Make) -> None:
-    cards = [make_card(name, tags=(name,)) for name in "badc"]
+    cards = [make_card(name, topic=name) for name in "badc"]
     states = {name: seen(late=1) for name in "abcd"}
     assert ids(queue_of(cards, states).due) == ids(queue_of(cards[::-1], states).due) == list("abcd")
 
@@ -79,7 +79,7 @@ def test_suspended_and_buried_cards_stay_out_whatever_they_are(make_card: Make) 
     states = {
         "new": CardState(suspended=True),
         "due": seen(suspended=True),
-        "again": replace(AGAIN, suspended=True),
+        "again": AGAIN._replace(suspended=True),
         "buried": seen(buried_until=ago(-1)),
         "back": seen(buried_until=TODAY),
     }
@@ -165,23 +165,23 @@ class TestSiblings:
 
 class TestTopics:
     def test_neighbours_differ(self, make_card: Make) -> None:
-        cards = [make_card(f"{tag}{n}", tags=(tag, "more")) for tag in ("io", "math") for n in range(3)]
+        cards = [make_card(f"{tag}{n}", topic=tag) for tag in ("io", "math") for n in range(3)]
         states = {card.id: seen(late=1) for card in cards}
-        assert ids(queue_of(cards, states).due) == ["io0", "math0", "io1", "math1", "io2", "math2"]
+        assert ids(queue_of(cards, states).cards) == ["io0", "math0", "io1", "math1", "io2", "math2"]
 
     def test_across_groups_too(self, make_card: Make) -> None:
-        cards = [make_card(f"{tag}{n}", tags=(tag,)) for tag in ("io", "math") for n in range(2)]
+        cards = [make_card(f"{tag}{n}", topic=tag) for tag in ("io", "math") for n in range(2)]
         queue = queue_of(cards, {"io0": seen()})
         assert ids(queue.cards) == ["io0", "math0", "io1", "math1"]
 
     def test_across_an_empty_group_too(self, make_card: Make) -> None:
-        cards = [make_card(name, tags=(name[:2],)) for name in ("io0", "io1", "math")]
+        cards = [make_card(name, topic=name[:2]) for name in ("io0", "io1", "math")]
         assert ids(queue_of(cards, {"io0": AGAIN}).cards) == ["io0", "math", "io1"]
 
-    def test_a_card_without_tags_goes_by_its_deck(self, make_card: Make) -> None:
+    def test_decks_can_be_topics(self, make_card: Make) -> None:
         cards = [make_card(f"{deck}{n}", deck=deck) for deck in "ab" for n in range(2)]
         states = {card.id: seen(late=1) for card in cards}
-        assert ids(queue_of(cards, states).due) == ["a0", "b0", "a1", "b1"]
+        assert ids(queue_of(cards, states).cards) == ["a0", "b0", "a1", "b1"]
 
 
 class TestMinutes:
@@ -271,9 +271,9 @@ limits = st.builds(
 
 def shelf(
     make: Make, given_cards: list[tuple[str, int, str, CardState | None]]
-) -> tuple[list[Card], dict[str, CardState]]:
+) -> tuple[list[Slip], dict[str, CardState]]:
     cards = [
-        make(f"c{n}", base=f"{deck}-{base}", deck=deck, tags=(tag,))
+        make(f"c{n}", base=f"{deck}-{base}", deck=deck, topic=tag)
         for n, (deck, base, tag, _) in enumerate(given_cards)
     ]
     return cards, {f"c{n}": state for n, (*_, state) in enumerate(given_cards) if state is not None}

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -54,7 +53,7 @@ def test_a_later_review_keeps_the_day_of_the_first() -> None:
 def test_relearning_ends_with_a_four_and_moves_nothing_else(quality: int, settled: bool) -> None:
     state = graded(CardState(), 2)
     after = rules.relearn(state, quality)
-    assert after == replace(state, relearn_on=None if settled else TODAY)
+    assert after == state._replace(relearn_on=None if settled else TODAY)
 
 
 def test_relearning_left_open_is_over_the_next_day() -> None:

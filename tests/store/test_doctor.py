@@ -3,7 +3,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -46,7 +45,7 @@ def test_differences_are_found_told_and_mended(
     meddle("DELETE FROM card_state WHERE card = 'b'")
     meddle("UPDATE card_state SET card = 'ghost' WHERE card = 'c'")
     found = [
-        Difference("a", replace(states["a"], due=date(2030, 1, 1)), states["a"]),
+        Difference("a", states["a"]._replace(due=date(2030, 1, 1)), states["a"]),
         Difference("b", NEW, states["b"]),
         Difference("c", NEW, states["c"]),
         Difference("ghost", states["c"], NEW),

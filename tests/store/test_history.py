@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fatutor.deck.model import Card, Kind, Place
+from fatutor.deck.model import Slip
 from fatutor.schedule.fold import fold
 from fatutor.schedule.log import EntryKind
 from fatutor.schedule.queue import today_queue
@@ -19,20 +19,7 @@ from fatutor.store.read import read_facts
 from fatutor.store.store import open_store
 from fatutor.store.url import Location
 
-CARDS = [
-    Card(
-        name,
-        "x" if name in "ab" else name,
-        Kind.RECALL,
-        name,
-        "?",
-        "!",
-        Place("deck.md", 1),
-        "deck",
-        "d0",
-    )
-    for name in "abcd"
-]
+CARDS = [Slip(name, "x" if name in "ab" else name, "deck", "deck", 60, None, 1) for name in "abcd"]
 MARKS = (EntryKind.SUSPEND, EntryKind.RESUME, EntryKind.BURY, EntryKind.FLAG, EntryKind.UNFLAG)
 
 actions = st.lists(

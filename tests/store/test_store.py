@@ -61,7 +61,7 @@ def test_every_part_of_a_state_is_kept(store: Store, learner) -> None:
         store.append(entry)
         before = entry.after
     assert before == CardState(
-        memory=replace(before.memory, repetition=0, interval=1, ease=218, lapses=1),
+        memory=before.memory._replace(repetition=0, interval=1, ease=218, lapses=1),
         due=date(2026, 12, 1),
         introduced=date(2026, 11, 29),
         last_review=date(2026, 11, 30),
@@ -251,7 +251,7 @@ class TestRefusals:
 
     def test_an_impossible_state_is_refused(self, store: Store, learner) -> None:
         entry = learner.grades("a", NEW, 4)
-        state = replace(entry.after, memory=replace(entry.after.memory, ease=129))
+        state = entry.after._replace(memory=entry.after.memory._replace(ease=129))
         with pytest.raises(StoreError, match="card_state_ease"):
             store.append(replace(entry, after=state))
         assert list(store.entries()) == []

@@ -10,6 +10,9 @@ from textual import events
 from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import Visual
 from textual.widget import Widget
 
 
@@ -75,6 +78,19 @@ class Rows(Widget):
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         return len(self._rows)
+
+    def render_line(self, y: int) -> Strip:
+        """One row, drawn when it shows: of a thousand decks a screen shows twenty."""
+        width = self.content_size.width
+        if y >= len(self._rows) or not width:
+            return super().render_line(y)
+        line = self._line(y, self._rows[y])
+        if (selected := self.text_selection) and (span := selected.get_span(y)):
+            start, end = span
+            style = Style.from_styles(self.screen.get_component_styles("screen--selection"))
+            line = line.stylize(style, start, len(line) if end == -1 else end)
+        (strip,) = Visual.to_strips(self, line, width, 1, self.visual_style, apply_selection=False)
+        return strip.apply_offsets(0, y)
 
     def render(self) -> Content:
         return Content("\n").join([self._line(i, row) for i, row in enumerate(self._rows)])
