@@ -18,6 +18,7 @@ from fatutor.deck.model import (
     Place,
     Prose,
     Response,
+    Slip,
 )
 
 Read = Callable[..., Deck]
@@ -496,3 +497,34 @@ def test_the_digest_tells_where_one_text_ends_and_the_next_begins(read: Read) ->
     assert one is not None
     assert two is not None
     assert one.digest != two.digest
+
+
+def test_slips_hold_what_the_queue_needs_of_each_card(read: Read) -> None:
+    body = """## Recall: tagged
+<!-- card id=one kind=recall target=2m tags=math,io -->
+### Answer
+x
+
+## Cloze: two gaps
+<!-- card id=two kind=cloze -->
+{{c1::A}} and {{c2::B}}
+"""
+    deck = read(body)
+    assert deck.slips == (
+        Slip("one", "one", "folder/small", "math", 120, None, 6),
+        Slip("two#c1", "two", "folder/small", "io", 60, None, 11),
+        Slip("two#c2", "two", "folder/small", "io", 60, None, 11),
+    )
+    assert deck.slips == tuple(card.slip for card in deck.cards)
+
+
+def test_the_topic_of_a_card_without_tags_is_its_deck(read: Read) -> None:
+    front = "---\nfatutor: 1\ntitle: Small\n---\n"
+    deck = read(f"{front}## Recall: one\n<!-- card id=one kind=recall -->\n### Answer\nx\n", raw=True)
+    assert [slip.topic for slip in deck.slips] == ["folder/small"]
+
+
+def test_the_slips_of_a_beat_name_its_gate(read: Read, beat_front: Callable[..., str]) -> None:
+    body = "## Prove it: one\n<!-- card id=gate-one kind=prove-it -->\n### Answer\nx\n### Key points\n- y\n"
+    deck = read(beat_front() + body, raw=True)
+    assert [slip.gate for slip in deck.slips] == ["gate-one"]
