@@ -92,7 +92,7 @@ def test_counters_are_found_by_implementation_and_shape_and_added_up_over_the_ke
         Call("", "standard", 8192, 128, 16, "float16"),
     ]
     found = counted([*others, STANDARD], kept)
-    assert found is kept[1]  # the newest has none
+    assert found is not None and found is kept[1]  # the newest has none
     assert found.counted([*others, STANDARD]) == [(STANDARD, Moved(read=111, written=7, kernels=2))]
     assert counted(others, kept) is None
     assert counted((), kept) is None
