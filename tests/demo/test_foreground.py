@@ -77,7 +77,9 @@ def parent(launcher: Launcher, tmp_path: Path, first: str = "") -> subprocess.Po
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
 def test_a_signal_ends_the_child_and_then_us(fake, tmp_path, noted, assert_gone, name):
     number = signal.Signals[name]
-    with parent(fake("start(); time.sleep(600)"), tmp_path) as process:
+    usual = "default_int_handler" if name == "SIGINT" else "SIG_DFL"
+    heeded = f"signal.signal(signal.{name}, signal.{usual})"  # whoever runs the tests may be ignoring it
+    with parent(fake("start(); time.sleep(600)"), tmp_path, heeded) as process:
         noted("pid")
         process.send_signal(number)
     assert process.returncode == -number
