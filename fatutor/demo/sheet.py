@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import tzinfo
+from itertools import groupby
 
 from fatutor.deck.model import AnswerForm, Card
 from fatutor.demo.catalogue import Demo, Param
@@ -126,19 +127,20 @@ def recorded_line(demo: str, recording: Recording) -> str:
 
 
 def counted(result: Result, recording: Recording | None) -> str:
-    """What a recording's hardware counters read for the calls of this result, a line for each shape.
+    """What a recording's hardware counters read for the calls of this result, a line for each, by shape.
 
-    Figures of another day and perhaps of another machine, and told as such. Empty without a recording.
+    Figures of another day and perhaps of another machine, and told as such. Empty without a recording. A
+    line fits the narrowest screen, so that none breaks between a figure and its unit.
     """
     if recording is None:
         return ""
-    shapes: dict[str, list[str]] = {}
-    for call, moved in recording.counted(result.calls):
-        read, written = (human(count, "B").replace(" ", "\u00a0") for count in (moved.read, moved.written))
-        told = f"{call.name} {read} read, {written} written"
-        shapes.setdefault(_shape(call), []).append(told)
-    lines = [f"  {shape}: {'; '.join(told)}" for shape, told in shapes.items()]
-    return "\n".join([f"Recorded on {recording.device}, {recording.date}: {COUNTERS}", *lines])
+    lines = [f"Recorded on {recording.device}, {recording.date}: {COUNTERS}"]
+    for shape, counted in groupby(recording.counted(result.calls), lambda pair: _shape(pair[0])):
+        lines.append(f"  {shape}")
+        for call, moved in counted:
+            read, written = human(moved.read, "B"), human(moved.written, "B")
+            lines.append(f"    {call.name}: {read} read, {written} written")
+    return "\n".join(lines)
 
 
 def _shape(call: Call) -> str:

@@ -205,9 +205,10 @@ def test_a_live_run_shows_the_counters_that_were_recorded_for_its_calls(
     desk = make_desk(launcher=Launcher(script, dict(os.environ)), recorded=tmp_path / "recorded")
     monkeypatch.setattr("fatutor.verbs.demo.make_desk", lambda arguments: desk)
     assert demo(parser().parse_args(["demo", "bytes-moved", "--device", "cpu"])) == 0
-    head, line = capsys.readouterr().out.replace("\u00a0", " ").splitlines()[-2:]
+    head, shape_line, line = capsys.readouterr().out.splitlines()[-3:]
     assert head.startswith("Recorded on NVIDIA H200, 2026-11-30: DRAM traffic by the hardware's counters.")
-    assert line == "  N 512, d 64, 1 head, float16: tiled 225 kB read, 64 B written"
+    assert shape_line == "  N 512, d 64, 1 head, float16"
+    assert line == "    tiled: 225 kB read, 64 B written"
     assert demo(parser().parse_args(["demo", "bytes-moved", "--device", "cpu", "--json"])) == 0
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert "recorded" not in events[-1]
