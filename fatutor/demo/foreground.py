@@ -73,7 +73,7 @@ class _Cancelling:
             # Ignored means that whoever started us wants it so: nohup, for one.
             if handler is signal.SIG_IGN:
                 continue
-            with suppress(NotImplementedError):
+            with suppress(NotImplementedError):  # Windows: there ctrl+c raises KeyboardInterrupt
                 loop.add_signal_handler(number, note, number)
                 self._before[number] = handler
 

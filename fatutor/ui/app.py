@@ -82,6 +82,7 @@ class FatutorApp(App[None]):
         loop = asyncio.get_running_loop()
         for name in ("SIGTERM", "SIGHUP"):
             if hasattr(signal, name):
+                # Not on Windows, and not where the app is driven outside a main thread, as tests may.
                 with suppress(NotImplementedError, RuntimeError, ValueError):
                     loop.add_signal_handler(getattr(signal, name), self.exit)
 

@@ -179,8 +179,8 @@ def consume(
             release(rings.k, ki)
             await_full(rings.v, vi, v_phase)
             release(rings.v, vi)
-            ki, k_phase = after(rings.k, ki, k_phase)
-            vi, v_phase = after(rings.v, vi, v_phase)
+            ki, k_phase = after(rings.k.slots, ki, k_phase)
+            vi, v_phase = after(rings.v.slots, vi, v_phase)
 
         m = gl.full([ROWS], -float("inf"), gl.float32, s_rows)
         l = gl.zeros([ROWS, 8], gl.float32, l_layout)
@@ -199,7 +199,7 @@ def consume(
                 p, m, l = _first_step(
                     q, rings.k, ki, N_k - (n - 1) * BLOCK, m, l, scale_log2, zero, dtype, CAUSAL, RAGGED
                 )
-            ki, k_phase = after(rings.k, ki, k_phase)
+            ki, k_phase = after(rings.k.slots, ki, k_phase)
             if EARLY_EXP:
                 await_full(rings.v, vi, v_phase)
 
@@ -212,10 +212,10 @@ def consume(
                 o_token = wgmma(p_operand, tile_in(rings.v, vi), o, is_async=True)
                 s = wgmma_wait(1, [s_token])  # the older of the two
                 release(rings.k, ki)
-                ki, k_phase = after(rings.k, ki, k_phase)
+                ki, k_phase = after(rings.k.slots, ki, k_phase)
                 p, alpha, m, l = _softmax(s, m, l, scale_log2, dtype)
                 used = vi
-                vi, v_phase = after(rings.v, vi, v_phase)
+                vi, v_phase = after(rings.v.slots, vi, v_phase)
                 if EARLY_EXP:
                     # ptxas sinks the exponentials below the wait for the product that they should run beside,
                     # but not past a loop, and waiting for the next V is one. 3 % at d = 64; at d = 128 it
@@ -233,7 +233,7 @@ def consume(
             total = _write_logsumexp(L_head, row, m, l, scale_log2, N_q)
             o = wgmma_wait(0, [o_token])
             release(rings.v, vi)
-            vi, v_phase = after(rings.v, vi, v_phase)
+            vi, v_phase = after(rings.v.slots, vi, v_phase)
             o = o * gl.convert_layout(1.0 / total, o_rows)[:, None]
         else:
             if not Q_IN_REGISTERS:

@@ -35,18 +35,18 @@ def produce(
         # In the order in which the consumers ask for them: K is a block ahead of V.
         if n > 0:
             fill(rings.k, ki, k_phase, k_desc, batch, kv_head, (n - 1) * BLOCK)
-            ki, k_phase = after(rings.k, ki, k_phase)
+            ki, k_phase = after(rings.k.slots, ki, k_phase)
         for w in static_range(CONSUMERS):
             slot = turn % Q_SETS * CONSUMERS + w
             fill(rings.q, slot, turn // Q_SETS & 1, q_desc, batch, head, row + w * ROWS)
         for j in range(1, n):
             fill(rings.k, ki, k_phase, k_desc, batch, kv_head, _row_of(j, n, TOP, BLOCK))
-            ki, k_phase = after(rings.k, ki, k_phase)
+            ki, k_phase = after(rings.k.slots, ki, k_phase)
             fill(rings.v, vi, v_phase, v_desc, batch, kv_head, _row_of(j - 1, n, TOP, BLOCK))
-            vi, v_phase = after(rings.v, vi, v_phase)
+            vi, v_phase = after(rings.v.slots, vi, v_phase)
         if n > 0:
             fill(rings.v, vi, v_phase, v_desc, batch, kv_head, _row_of(n - 1, n, TOP, BLOCK))
-            vi, v_phase = after(rings.v, vi, v_phase)
+            vi, v_phase = after(rings.v.slots, vi, v_phase)
         turn += 1
         tile = post(order, rings.box, turn, draw(order))
     finish(order)

@@ -41,10 +41,10 @@ def ring_for(desc, SIZE: gl.constexpr, READERS: gl.constexpr):
 
 
 @gluon.jit
-def after(ring, i, phase):
+def after(slots, i, phase):
     """The next slot. The bit flips when the walk comes round."""
     i += 1
-    round_again = i == ring.slots.shape[0]
+    round_again = i == slots.shape[0]
     return gl.where(round_again, 0, i), phase ^ round_again.to(gl.int32)
 
 

@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from fatutor.demo.history import as_document, judged, lines
 from fatutor.demo.sheet import MOST_RUNS, history
-from fatutor.store.records import DemoRun
+from tests.kept_run import RUN
 
-RUN = DemoRun(
-    id="01",
-    demo="bytes-moved",
-    at=datetime(2026, 11, 29, 13, 5, tzinfo=UTC),
-    params={"n": 512},
-    prediction="0.5 MB",
-    predicted=5e5,
-    formula=1181696.0,
-    measured=1181696.0,
-    unit="B",
-    verdict="confirmed",
-    device="interpreter",
-    device_name="interpreter on x86_64",
-    card="io-1",
-)
 CHOICE = replace(RUN, prediction="nearer", predicted=None, measured=None, formula=None, answer="further")
 BERLIN = ZoneInfo("Europe/Berlin")
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import torch
@@ -154,10 +154,11 @@ def checks() -> Iterator[tuple[str, Callable[[], tuple[bool, str]]]]:
         yield f"d {d}: streams", lambda d=d: streams(d)
 
 
-def main() -> int:
+def run(checks: Iterable[tuple[str, Callable[[], tuple[bool, str]]]]) -> int:
+    """Run them, tell each in a line, and return the exit status."""
     torch.manual_seed(torch.seed() % 2**31)
     failed = 0
-    for name, check in checks():
+    for name, check in checks:
         try:
             good, said = check()
         except AssertionError as error:
@@ -168,4 +169,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(checks()))

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
+from gpu_hopper import run
 from torch import Tensor
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -193,18 +194,5 @@ def checks() -> Iterator[tuple[str, Callable[[], tuple[bool, str]]]]:
         yield f"d {d}: front door", lambda d=d: front_door(d)
 
 
-def main() -> int:
-    torch.manual_seed(torch.seed() % 2**31)
-    failed = 0
-    for name, check in checks():
-        try:
-            good, said = check()
-        except AssertionError as error:
-            good, said = False, str(error)
-        failed += not good
-        print(f"{'ok   ' if good else 'WRONG'} {name:22} {said}", flush=True)
-    return min(failed, 1)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(checks()))

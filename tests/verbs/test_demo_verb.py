@@ -6,34 +6,19 @@ import json
 import os
 import subprocess
 import sys
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fatutor.store.records import DemoRun
 from fatutor.store.store import open_store
 from fatutor.store.url import Location
 from fatutor.verbs.demo import demo
-from tests import far_side
+from tests import far_side, kept_run
 from tests.processes import assert_is_gone
 
 ROOT = Path(__file__).resolve().parents[2]
-RUN = DemoRun(
-    id="01",
-    demo="bytes-moved",
-    at=datetime(2026, 11, 29, 13, 5, tzinfo=UTC),
-    params={"n": 512},
-    prediction="0.5 MB",
-    predicted=5e5,
-    formula=1181696.0,
-    measured=1181696.0,
-    unit="B",
-    verdict="confirmed",
-    device="interpreter",
-    device_name="interpreter on x86_64",
-    card="ridge",
-)
+RUN = replace(kept_run.RUN, card="ridge")
 
 
 @pytest.fixture

@@ -28,8 +28,8 @@ from kernels.hopper.gluon_names import (
     wgmma_wait,
 )
 from kernels.hopper.gradients.problem import Problem
-from kernels.hopper.gradients.steps import Steps, after, bring, first_tile, hide, keys_of_program, steps_for
-from kernels.hopper.rings import Ring, await_full, fill, ring_for, tile_in
+from kernels.hopper.gradients.steps import Steps, bring, first_tile, hide, keys_of_program, steps_for
+from kernels.hopper.rings import Ring, after, await_full, fill, ring_for, tile_in
 
 
 @aggregate
@@ -58,7 +58,7 @@ def _produce(walk, problem, q_desc, do_desc, statistics_desc, k_desc, v_desc, CA
         head = kv_head * problem.group + member
         for tile in range(first_tile(problem, first_key, M, CAUSAL), problem.tiles):
             bring(walk.steps, at, phase, q_desc, do_desc, statistics_desc, problem, batch, head, tile)
-            at, phase = after(walk.steps, at, phase)
+            at, phase = after(walk.steps.q, at, phase)
 
 
 @gluon.jit
@@ -99,7 +99,7 @@ def _sum_dv(walk, problem, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.constexpr):
             mbarrier.arrive(steps.done.index(before), count=1, pred=(member > 0) | (tile > first))
             mbarrier.wait(steps.do_full.index(at), phase)
             before = at
-            at, phase = after(steps, at, phase)
+            at, phase = after(steps.q, at, phase)
     do = steps.do.index(before).reshape([M, D])
     dv_token = wgmma(gl.convert_layout(p, operand), do, dv, is_async=True)
     dv = wgmma_wait(0, [dv_token])
@@ -146,7 +146,7 @@ def _sum_dk(walk, problem, dk_desc, CAUSAL: gl.constexpr):
             dk = wgmma_wait(0, [dk_token])
             mbarrier.arrive(steps.done.index(before), count=1, pred=(member > 0) | (tile > first))
             before = at
-            at, phase = after(steps, at, phase)
+            at, phase = after(steps.q, at, phase)
     q = steps.q.index(before).reshape([M, D])
     dk_token = wgmma(gl.convert_layout(ds, operand), q, dk, is_async=True)
     dk = wgmma_wait(0, [dk_token])

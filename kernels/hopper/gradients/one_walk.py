@@ -35,8 +35,8 @@ from kernels.hopper.gluon_names import (
     wgmma_wait,
 )
 from kernels.hopper.gradients.problem import Problem
-from kernels.hopper.gradients.steps import Steps, after, bring, first_tile, hide, keys_of_program, steps_for
-from kernels.hopper.rings import Ring, await_full, fill, ring_for, tile_in
+from kernels.hopper.gradients.steps import Steps, bring, first_tile, hide, keys_of_program, steps_for
+from kernels.hopper.rings import Ring, after, await_full, fill, ring_for, tile_in
 
 
 @aggregate
@@ -69,7 +69,7 @@ def _produce(walk, problem, q_desc, do_desc, statistics_desc, k_desc, v_desc, CA
         for tile in range(first, problem.tiles):
             head = kv_head * problem.group + member
             bring(walk.steps, at, phase, q_desc, do_desc, statistics_desc, problem, batch, head, tile)
-            at, phase = after(walk.steps, at, phase)
+            at, phase = after(walk.steps.q, at, phase)
 
 
 @gluon.jit
@@ -142,7 +142,7 @@ def _consume(walk, problem, dk_desc, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.c
             dv, dk, dq = wgmma_wait(0, [dv_token, dk_token, dq_token])
             mbarrier.arrive(steps.done.index(at), count=1)
             add(walk.sums + ((entry + tile).to(gl.int64) * (M * D) + W * 64 * 64), dq)
-            at, phase = after(steps, at, phase)
+            at, phase = after(steps.q, at, phase)
 
     # The consumer alone reads its part of V, and is done with it.
     v.store(dv.to(dtype))

@@ -69,8 +69,8 @@ def _produce(walk, problem, q_desc, do_desc, k_desc, v_desc, CAUSAL: gl.constexp
     for block in range(blocks):
         fill(walk.k, ki, k_phase, k_desc, batch, kv_head, block * BLOCK)
         fill(walk.v, vi, v_phase, v_desc, batch, kv_head, block * BLOCK)
-        ki, k_phase = after(walk.k, ki, k_phase)
-        vi, v_phase = after(walk.v, vi, v_phase)
+        ki, k_phase = after(walk.k.slots, ki, k_phase)
+        vi, v_phase = after(walk.v.slots, vi, v_phase)
 
 
 @gluon.jit
@@ -130,8 +130,8 @@ def _sum_dq(walk, problem, dq_desc, CAUSAL: gl.constexpr, RAGGED: gl.constexpr, 
         dq = wgmma_wait(0, [dq_token])
         mbarrier.arrive(walk.k.empty.index(before), count=1, pred=block > 0)
         before = ki
-        ki, k_phase = after(walk.k, ki, k_phase)
-        vi, v_phase = after(walk.v, vi, v_phase)
+        ki, k_phase = after(walk.k.slots, ki, k_phase)
+        vi, v_phase = after(walk.v.slots, vi, v_phase)
     dq_token = wgmma(gl.convert_layout(ds, operand), tile_in(walk.k, before), dq, is_async=True)
     dq = gl.where(blocks > 0, wgmma_wait(0, [dq_token]), 0.0)  # without a block, K was whatever lay there
     tile_in(walk.q, W).store((dq * problem.scale).to(dtype))

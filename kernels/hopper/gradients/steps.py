@@ -56,14 +56,6 @@ def steps_for(q_desc, do_desc, statistics_desc, KEYS: gl.constexpr, SIZE: gl.con
 
 
 @gluon.jit
-def after(steps, at, phase):
-    """The next slot. The bit flips when the walk comes round."""
-    at += 1
-    round_again = at == steps.q.shape[0]
-    return gl.where(round_again, 0, at), phase ^ round_again.to(gl.int32)
-
-
-@gluon.jit
 def bring(steps, at, phase, q_desc, do_desc, statistics_desc, problem, batch, head, tile):
     """Have the copy engine fetch a step. What lies outside the tensors arrives as 0."""
     M: gl.constexpr = q_desc.block_type.shape[2]
