@@ -42,7 +42,7 @@ from fatutor.deck.model import (
     Track,
 )
 
-VERSION = 4  # raise it whenever the parser or a value type changes what a deck is read as
+VERSION = 5  # raise it whenever the parser or a value type changes what a deck is read as
 
 # A file changed twice within one tick of its clock looks unchanged, so an entry counts only if it is clearly
 # younger than the deck it was made from. FAT has the coarsest clock, of two seconds.
@@ -70,7 +70,8 @@ class Cache:
     def put(self, file: DeckFile, deck: Deck) -> None:
         """Keep a parsed deck, if that is possible; never half a one."""
         entry = self._entry(file)
-        head, blocks = _line([getattr(deck, name) for name in _HEAD]), _line(deck.blocks)
+        head = _line([*(getattr(deck, name) for name in _HEAD), _columns(deck.slips)])
+        blocks = _line(deck.blocks)
         part = entry.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -122,11 +123,26 @@ def _row(value: Any) -> list[object]:
     return [getattr(value, name) for name in value.__slots__]
 
 
-_HEAD = [field.name for field in fields(Deck) if field.name != "blocks"]
+_HEAD = [field.name for field in fields(Deck) if field.name not in ("blocks", "slips")]
+
+
+def _columns(slips: Sequence[Slip]) -> list[list[Any]]:
+    """Slips field by field, one value for a field that is the same in all.
+
+    So a start reads half as much, and the slips of a deck share its name, not each with a copy of its own.
+    """
+    columns = [list(column) for column in zip(*slips, strict=True)]
+    return [column[:1] if len(set(column)) == 1 else column for column in columns]
+
+
+def _slips(columns: list[list[Any]]) -> tuple[Slip, ...]:
+    count = max(map(len, columns), default=0)
+    whole = [column if len(column) == count else column * count for column in columns]
+    return tuple(map(Slip._make, zip(*whole, strict=True)))
 
 
 def _deck(head: list[Any], blocks: Sequence[Prose | Card]) -> Deck:
-    name, title, path, beat, tags, checks, faults, terms, slips = head
+    name, title, path, beat, tags, checks, faults, terms, columns = head
     return Deck(
         name,
         title,
@@ -137,7 +153,7 @@ def _deck(head: list[Any], blocks: Sequence[Prose | Card]) -> Deck:
         tuple(Check(*check) for check in checks),
         tuple(Fault(Place(*place), what, cure, warning) for place, what, cure, warning in faults),
         tuple(Term(name, tuple(aliases), text, Place(*place)) for name, aliases, text, place in terms),
-        tuple(map(Slip._make, slips)),
+        _slips(columns),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import sys
 import threading
@@ -52,6 +53,7 @@ class FatutorApp(App[None]):
             self.register_theme(theme)
 
     def on_mount(self) -> None:
+        gc.disable()  # what a start reads stays: no garbage to be found there before the first screen shows
         wanted = theme_name(self.desk.settings.theme, self._environ)
         # Textual has read TEXTUAL_THEME before our themes were registered, and takes no notice of a name it
         # holds already.
@@ -67,7 +69,12 @@ class FatutorApp(App[None]):
             way_out = "write dark, light, terminal or one of Textual's"
             self.tell(FatutorError(f"there is no theme “{clean_line(wanted)}”", way_out))
         self._leave_cleanly()
-        # The database layer takes half a second to import: do it while the first screen is being read.
+        self.call_after_refresh(self._settle)
+
+    def _settle(self) -> None:
+        """What can wait until the first screen is drawn, and is done while somebody reads it."""
+        gc.enable()
+        # The database layer takes half a second to import.
         warm_up = threading.Thread(target=self.desk.warm_up, daemon=True)
         self.set_timer(0.5, warm_up.start)
 

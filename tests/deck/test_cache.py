@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,19 @@ def test_no_card_is_made_for_what_a_start_needs(
     assert [card.id for card in kept.cards] == made
     assert kept.cards == deck.cards
     assert len(made) == 5
+
+
+@pytest.mark.parametrize("count", range(6))
+def test_slips_are_what_they_were_however_much_they_share(
+    cache: Cache, deck_file: DeckFile, deck: Deck, count: int
+) -> None:
+    """Seconds are the same in all five, bases and topics only in the first two."""
+    cache.put(deck_file, replace(deck, slips=deck.slips[:count]))
+    kept = cache.get(deck_file)
+    assert kept is not None
+    assert kept.slips == deck.slips[:count]
+    assert len(kept.slips) == count
+    assert all(slip.deck is kept.slips[0].deck for slip in kept.slips)
 
 
 def test_an_open_deck_stays_as_it_was_whatever_becomes_of_its_files(

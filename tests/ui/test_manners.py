@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 import pytest
 from textual.app import App, ComposeResult
@@ -48,6 +49,24 @@ def test_the_theme_named_is_the_theme_drawn(desk, monkeypatch, named, background
             return app.screen.styles.background.hex.lower()
 
     assert asyncio.run(look()) == background
+
+
+@pytest.mark.parametrize("open_on", ["today", "learn", "drill"])
+def test_garbage_is_collected_once_the_first_screen_shows(desk, sit, open_on) -> None:
+    collected: list[bool] = []
+    read = desk.facts
+
+    def watched():
+        collected.append(gc.isenabled())
+        return read()
+
+    async def scene(seat) -> None:
+        assert collected
+        assert not any(collected)
+        assert gc.isenabled()
+
+    desk.facts = watched
+    sit(desk, scene, open_on=open_on)
 
 
 @pytest.mark.parametrize("open_on", ["today", "learn", "drill"])
