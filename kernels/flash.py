@@ -2,8 +2,8 @@
 
 Read `_flash_forward` from top to bottom; m, l, o and alpha are those of `online_softmax.py`. Nothing of size
 N × N is ever stored. A program reads its queries once, walks over K and V in tiles while (m, l, o) stay on
-chip, divides once at the end, and writes its tile of O and one logsumexp for each query. Tiles of keys that
-none of its queries sees are not visited.
+chip, divides once at the end, and writes its tile of O and one logsumexp for each query, from which the
+backward pass computes P again. Tiles of keys that none of its queries sees are not visited.
 
 Dao 2023 (arXiv 2307.08691), after Dao et al. 2022 (2205.14135).
 """
@@ -28,15 +28,17 @@ from kernels.tiles import Band, Tile, padded
 def _flash_forward(
     Q, K, V, O, L,
     q_strides, k_strides, v_strides, o_strides,  # elements from one (batch, head, row) to the next
-    scale_log2, N_q, N_k, group, low, high,
-    LOW: tl.constexpr, HIGH: tl.constexpr, DESCRIBED: tl.constexpr,
+    scale_log2, N_q, N_k, group,
+    low, high,  # query i sees the keys from i + low to i + high; an end that is open has no LOW, or no HIGH
+    LOW: tl.constexpr, HIGH: tl.constexpr,
+    DESCRIBED: tl.constexpr,  # Q, K, V and O come as descriptors, with strides of their own; see `tiles.load`
     D: tl.constexpr, TILE_D: tl.constexpr, TILE_M: tl.constexpr, TILE_N: tl.constexpr,
 ):  # fmt: skip
     # Programs start in order, and a causal mask gives the last queries the most to do: so they go first.
     first = (tl.num_programs(0) - 1 - tl.program_id(0)) * TILE_M  # the tile's first query
     head = tl.program_id(1)
     batch = tl.program_id(2)
-    kv_head = head // group  # grouped heads: `group` query heads in a row share one head of K and V
+    kv_head = head // group  # `group` consecutive query heads share one head of K and V
     q = tiles.load(Q, q_strides, batch, head, first, N_q, D, TILE_D, TILE_M, DESCRIBED)
     i = first + tl.arange(0, TILE_M)
     key = tl.arange(0, TILE_N)
@@ -48,7 +50,8 @@ def _flash_forward(
     o = tl.zeros((TILE_M, TILE_D), tl.float32)
 
     # For speed alone the loop is compiled up to three times: with a mask for the tiles of keys at either end
-    # of what the queries see, and without one for those between, which all of them see in full.
+    # of what the queries see, and without one for those between, which all of them see in full. Without LOW
+    # there is nothing before those between.
     edges = tiles.edges(first, low, high, N_k, TILE_M, TILE_N, LOW, HIGH)
     for STRETCH in tl.static_range(0 if LOW else 1, 3):
         for start in range(edges[STRETCH], edges[STRETCH + 1], TILE_N):
@@ -60,13 +63,16 @@ def _flash_forward(
                 s = tl.where(j < N_k, s, float("-inf"))
                 s = tiles.in_band(s, i[:, None], j, low, high, float("-inf"), LOW, HIGH)
 
-            # The scale is positive, so it may wait: the largest score is found first, and scaling the rest
-            # is then one instruction together with subtracting it.
+            # The scale is positive, so the largest score is the largest after scaling too. Only that one is
+            # scaled here; the others below, by the multiply-add that also takes the reference away.
             m_new = tl.maximum(m, tl.max(s, 1) * scale_log2)
             reference = m_new
             if STRETCH != 1:
                 # A query that has seen no key has m = -inf, and (-inf) - (-inf) is NaN: its reference is 0.
+                # In stretch 1 every query sees a key.
                 reference = tl.where(m_new == float("-inf"), 0.0, m_new)
+            # The identity: exp(s - m) · alpha = exp(s - m_new), so alpha moves the old sums to the new
+            # reference. p stands on it from the start, and needs no beta as the blocks of `merge` do.
             alpha = tl.exp2(m - reference)
             p = tl.exp2(s * scale_log2 - reference[:, None])
             # Beyond the last key p is 0, but 0 · NaN is NaN: so V has to be read as 0 there.
@@ -80,11 +86,12 @@ def _flash_forward(
     o = o / l[:, None]
     tiles.store(O, o, o_strides, batch, head, first, N_q, D, TILE_D, TILE_M, DESCRIBED)
     LN_2: tl.constexpr = 0.6931471805599453  # m counts in powers of two, L in powers of e
+    # In 64 bits: a tensor may have more than 2³¹ entries.
     L += (tl.cast(batch, tl.int64) * tl.num_programs(1) + head) * N_q
     tl.store(L + i, (m + tl.log2(l)) * LN_2, mask=i < N_q)
 
 
-# By bytes an element and the largest head dimension. Chosen so that no register spills; a test compiles each.
+# By bytes an element and the largest head dimension served. No register spills; a test compiles each.
 # Hopper and data-centre Blackwell: a warpgroup multiplies 64 rows, and 227 KB of shared memory let several
 # programs share a multiprocessor, so that one computes exponentials while another multiplies. The fastest of
 # 6 to 14 tiles on an H200 at N = 4096; not measured on Blackwell.
@@ -93,9 +100,9 @@ WARPGROUP_TILES = {
     (2, 128): Tile(64, 64, warps=4, stages=3),
     (2, 256): Tile(128, 64, warps=8, stages=2),
 }
-# Every other chip, down to the 99 KB of the desktop cards.
+# Every other chip, down to the 99 KB of shared memory of the desktop cards; and float32 on every chip.
 TILES = {
-    (2, 64): Tile(128, 64, warps=8, stages=3),
+    (2, 64): Tile(128, 32, warps=8, stages=3),
     (2, 128): Tile(128, 32, warps=8, stages=3),
     (2, 256): Tile(64, 32, warps=8, stages=2),
     # Without tensor cores, since they have no float32: registers hold the operands, so tiles are small.
@@ -123,8 +130,8 @@ def forward(
 ) -> tuple[Tensor, Tensor]:
     """Output and logsumexp. Shapes as in `standard.attention`; arguments are checked in `attention.py`.
 
-    Inputs with a strided last dimension, or with rows that begin at odd addresses, are copied first. In the
-    interpreter bfloat16 is computed in float32.
+    Inputs with a strided last dimension, or with rows that could begin at multiples of 16 bytes but do not,
+    are copied first. In the interpreter bfloat16 is computed in float32: NumPy has no such type.
     """
     if interpreter.enabled() and q.dtype == torch.bfloat16:
         o, L = forward(q.float(), k.float(), v.float(), causal=causal, scale=scale, window=window, tile=tile)
@@ -157,7 +164,7 @@ def launch(
     if o.numel() == 0:
         return
     if scale <= 0:
-        q, scale = q * math.copysign(1.0 if scale else 0.0, scale), abs(scale) or 1.0
+        q, scale = (-q, -scale) if scale else (q * 0, 1.0)
     capability = tiles.capability(q)
     tile = tile or tile_for(d, q.element_size(), capability)
     strides = [x.stride()[:3] for x in (q, k, v, o)]

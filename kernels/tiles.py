@@ -7,7 +7,9 @@ Which query sees which key is always a band around a diagonal. Query i sees the 
 and either side may be open. With shift = N_k - N_q, so that the last query stands on the last key:
 
     causal                     high = shift
-    a window of w keys         low = shift - w, and high = shift + w unless causal sets it
+    a window of w              low = shift - w, and high = shift + w unless causal sets it
+
+So a window of w is w keys before the query's own place, and its own.
 
 Read the other way round it says which queries see key j: those from j - high to j - low. So one function,
 `edges`, tells the forward pass which keys to visit and the backward pass which queries.
@@ -81,6 +83,7 @@ def edges(
     Four columns. Between the second and the third lie tiles that every row sees in full, which need no mask;
     before and behind them tiles that the band or the end of the columns cuts. Tiles of `STEP` columns.
     """
+    # What a row sees moves right with the row: the first row's begins first, the last row's ends last.
     begin = 0
     whole = 0
     cut = length
@@ -140,12 +143,11 @@ def store(
 def _entries(
     X, strides, batch, head, first, length, D: tl.constexpr, TILE_D: tl.constexpr, ROWS: tl.constexpr
 ):
-    # A tensor may have more than 2³¹ elements: where a tile begins is counted in 64 bits.
     X += tl.cast(batch, tl.int64) * strides[0] + tl.cast(head, tl.int64) * strides[1]
-    X += tl.cast(first, tl.int64) * strides[2]
-    row = tl.arange(0, ROWS)[:, None]
+    row = first + tl.arange(0, ROWS)[:, None]
     column = tl.arange(0, TILE_D)[None, :]  # a tile's sides are powers of two
-    return X + row * strides[2] + column, (first + row < length) & (column < D)
+    # In 64 bits, as everywhere: a tensor may have more than 2³¹ elements, even between two rows of a tile.
+    return X + tl.cast(row, tl.int64) * strides[2] + column, (row < length) & (column < D)
 
 
 def without(x: Tensor, blind: int) -> Tensor:
