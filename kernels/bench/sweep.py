@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 LIMIT = 2e-2  # error relative to float32 (Frobenius norms); rounding to bf16 explains 2e-3 to 1e-2
-SHORT = 1024  # up to this length a forward call may take the host longer than the device
+SHORT = 1024  # up to this length a call may take the host longer than the device
 
 Capture = Callable[[Call], Call]
 
@@ -80,10 +81,11 @@ def sweep(
     seconds: to spend on a contender at a point. capture: turns a short call into one that launches faster.
     """
     yield [Note(contender.name, contender.obstacle) for contender in contenders if contender.obstacle]
+    stream = _own_stream(device)
     present = [contender for contender in contenders if not contender.obstacle]
     for point in points:
         rivals = [contender for contender in present if point.phase in contender.phases]
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), stream:
             warnings.simplefilter("ignore")  # PyTorch warns at length before it refuses a shape
             met = _meet(point, rivals, clock, device, capture, seconds)
         yield met
@@ -106,7 +108,7 @@ def _meet(
             notes.append(Note(rival.name, _one_line(error), str(point)))
             continue
         calls[rival.name], clocks[rival.name] = call, clock.name
-        if point.phase == "decode" or (point.phase == "forward" and point.n <= SHORT):
+        if point.phase == "decode" or point.n <= SHORT:
             try:
                 calls[rival.name], clocks[rival.name] = capture(call), "CUDA graph"
             except Exception as error:
@@ -168,6 +170,13 @@ def _expected(point: Point, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
     q, k, v = (x.requires_grad_(backward) for x in first[:3])
     o, _ = standard.attention(q, k, v, causal=point.causal, scale=point.d**-0.5)
     return torch.autograd.grad(o, (q, k, v), first[3]) if backward else (o,)
+
+
+def _own_stream(device: str) -> AbstractContextManager[object]:
+    """For all calls of a sweep, since nothing can be captured on the default stream."""
+    import torch
+
+    return torch.cuda.stream(torch.cuda.Stream()) if device == "cuda" else nullcontext()
 
 
 def _free(device: str) -> None:

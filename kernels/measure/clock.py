@@ -125,7 +125,8 @@ class Replay:
     """A call captured as a CUDA graph: calling this launches its kernels again, without Python in between.
 
     The call must have been made before, must not wait for the device, and is kept, since the graph reads its
-    tensors. Raises what PyTorch raises if something in it cannot be captured.
+    tensors. It is captured on the current stream, unless that is the default one, which cannot be: a backward
+    pass runs where its forward pass ran. Raises what PyTorch raises if something in it cannot be captured.
     """
 
     def __init__(self, call: Call) -> None:
@@ -134,7 +135,9 @@ class Replay:
         self._call = call
         self._graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
-        with torch.cuda.graph(self._graph):
+        stream = torch.cuda.current_stream()
+        own = None if stream == torch.cuda.default_stream() else stream
+        with torch.cuda.graph(self._graph, stream=own):
             call()
 
     def __call__(self) -> None:

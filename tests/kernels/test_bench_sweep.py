@@ -119,8 +119,9 @@ def test_a_contender_stays_out_of_passes_that_it_does_not_have() -> None:
     [
         (FORWARD, "CUDA graph"),
         (DECODE, "CUDA graph"),
-        (BACKWARD, "millisecond"),
+        (BACKWARD, "CUDA graph"),
         (Point("forward", 16, True, 2048, 1, 1, 1), "millisecond"),
+        (Point("backward", 16, True, 2048, 1, 1, 1), "millisecond"),
     ],
     ids=str,
 )

@@ -47,7 +47,7 @@ def test_every_walk_fits_and_runs_its_products_side_by_side(reports: list[dict[s
 @pytest.mark.slow
 def test_what_spills_is_a_few_addresses_and_not_a_tile(reports: list[dict[str, Any]]) -> None:
     """Bytes a thread, over both consumers; of the smallest tile, S at d = 128, a thread has 128."""
-    most = {"one_walk": {64: 256, 128: 64}, "keys_walk": {256: 0}, "queries_walk": {256: 64}}
+    most = {"one_walk": {64: 96, 128: 64}, "keys_walk": {256: 0}, "queries_walk": {256: 64}}
     for kernel in reports:
         assert kernel["spilled"] <= most[kernel["kernel"]][kernel["head_dim"]], kernel
 

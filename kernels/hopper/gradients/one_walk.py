@@ -131,7 +131,7 @@ def _consume(walk, problem, dk_desc, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.c
     await_full(walk.k, 0, 0)
     await_full(walk.v, W, 0)
     if D == 64:
-        # They fit into registers, which leaves the tensor cores an eighth less to read from shared memory: 5 %.
+        # They fit into registers: an eighth less for the tensor cores to read from shared memory, 5 %.
         k = k.load(s_operand)
         v = v.load(s_operand)
     for member in range(problem.group):
