@@ -11,6 +11,7 @@ Gradients of gradients are refused, since the backward pass has no formula of it
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -42,6 +43,10 @@ class Attention(torch.autograd.Function):
     def backward(ctx: Any, *grad_outputs: Tensor | None) -> tuple[Any, ...]:
         do, dlse = grad_outputs
         return _differentiate(ctx, do, dlse, Gradients.apply if torch.is_grad_enabled() else _gradients)
+
+
+# PyTorch asks for it at each call, which without an answer at hand takes the host 12 µs.
+Attention.forward.__signature__ = inspect.signature(Attention.forward)  # type: ignore[attr-defined]
 
 
 class Gradients(torch.autograd.Function):
@@ -105,18 +110,20 @@ def attention_backward(
     window: int | None,
     impl: str,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of q, k and v, contiguous."""
-    return _gradients(do, q, k, v, o, lse, dlse, causal, scale, window, impl)
+    """The gradients of q, k and v, contiguous. ValueError as `attention`."""
+    from kernels.attention import which
+
+    named: Any = impl
+    chosen = which(q, k, v, causal=causal, window=window, impl=named)
+    return _gradients(do, q, k, v, o, lse, dlse, causal, scale, window, chosen)
 
 
 def _gradients(
     do: Tensor, q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, dlse: Tensor | None,
-    causal: bool, scale: float, window: int | None, impl: str,
+    causal: bool, scale: float, window: int | None, chosen: str,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    from kernels.attention import compute_gradients, which
+    from kernels.attention import compute_gradients
 
-    named: Any = impl
-    chosen = which(q, k, v, causal=causal, window=window, impl=named)
     return compute_gradients(
         chosen, do, q, k, v, o, lse, dlse=dlse, causal=causal, scale=scale, window=window
     )

@@ -6,8 +6,9 @@ Its step for a key block j, with the symbols of `flash.py`:
     start  o  += p_{j-1} v_{j-1}     queued right behind it
     wait for s_j;  p_j, alpha, m, l = softmax step;  wait for o;  o = alpha · o
 
-So the exponentials of block j run beside the product of block j - 1, and those of one consumer beside the
-products of another. The consumers fall into that step by themselves: forcing it with barriers cost 1-3 %.
+So the maxima of block j are found beside the product of block j - 1, and the exponentials of one consumer run
+beside the products of another. The consumers fall into that step by themselves: forcing it with barriers cost
+1-3 %.
 """
 
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportCallIssue=false, reportOperatorIssue=false
@@ -136,7 +137,7 @@ def _write_output(task, batch, head, row, o):
 def consume(
     rings, task,
     CONSUMERS: gl.constexpr, CAUSAL: gl.constexpr, RAGGED: gl.constexpr, Q_IN_REGISTERS: gl.constexpr,
-    EARLY_EXP: gl.constexpr, W: gl.constexpr,
+    W: gl.constexpr,
 ):  # fmt: skip
     ROWS: gl.constexpr = rings.q.slots.shape[3]
     D: gl.constexpr = rings.q.slots.shape[4]
@@ -200,35 +201,27 @@ def consume(
                     q, rings.k, ki, N_k - (n - 1) * BLOCK, m, l, scale_log2, zero, dtype, CAUSAL, RAGGED
                 )
             ki, k_phase = after(rings.k.slots, ki, k_phase)
-            if EARLY_EXP:
-                await_full(rings.v, vi, v_phase)
 
             for _ in range(1, n):
                 p_operand = gl.convert_layout(p, p_layout)  # moves nothing: they lie as an operand has to
                 await_full(rings.k, ki, k_phase)
                 s_token = _start_scores(q, tile_in(rings.k, ki), zero)
-                if not EARLY_EXP:
-                    await_full(rings.v, vi, v_phase)
+                await_full(rings.v, vi, v_phase)
                 o_token = wgmma(p_operand, tile_in(rings.v, vi), o, is_async=True)
                 s = wgmma_wait(1, [s_token])  # the older of the two
                 release(rings.k, ki)
                 ki, k_phase = after(rings.k.slots, ki, k_phase)
                 p, alpha, m, l = _softmax(s, m, l, scale_log2, dtype)
-                used = vi
-                vi, v_phase = after(rings.v.slots, vi, v_phase)
-                if EARLY_EXP:
-                    # ptxas sinks the exponentials below the wait for the product that they should run beside,
-                    # but not past a loop, and waiting for the next V is one. 3 % at d = 64; at d = 128 it
-                    # costs 3 %.
-                    await_full(rings.v, vi, v_phase)
+                # ptxas sinks the exponentials below this wait. To hold them above it, by a wait for the next V
+                # in between, cost 2-8 % from N = 2048 on: other consumers' products run beside them anyway.
                 o = wgmma_wait(0, [o_token])
-                release(rings.v, used)
+                release(rings.v, vi)
+                vi, v_phase = after(rings.v.slots, vi, v_phase)
                 o = gl.convert_layout(alpha, o_rows)[:, None] * o
 
             if not Q_IN_REGISTERS:
                 release(rings.q, qi)  # the next tile's Q travels while this one ends
-            if not EARLY_EXP:
-                await_full(rings.v, vi, v_phase)
+            await_full(rings.v, vi, v_phase)
             o_token = wgmma(gl.convert_layout(p, p_layout), tile_in(rings.v, vi), o, is_async=True)
             total = _write_logsumexp(L_head, row, m, l, scale_log2, N_q)
             o = wgmma_wait(0, [o_token])

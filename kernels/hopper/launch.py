@@ -36,7 +36,7 @@ def _hopper_forward(
     q_desc, k_desc, v_desc, O, o_batch, o_head, o_row, L, counters,
     heads, all_heads, tiles, together, group, scale_log2, N_q, N_k, lead,
     CAUSAL: gl.constexpr, RAGGED: gl.constexpr, CONSUMERS: gl.constexpr, Q_SETS: gl.constexpr,
-    K_SLOTS: gl.constexpr, V_SLOTS: gl.constexpr, Q_IN_REGISTERS: gl.constexpr, EARLY_EXP: gl.constexpr,
+    K_SLOTS: gl.constexpr, V_SLOTS: gl.constexpr, Q_IN_REGISTERS: gl.constexpr,
     REGISTERS: gl.constexpr,
 ):  # fmt: skip
     q_ring = ring_for(q_desc, Q_SETS * CONSUMERS, 1)
@@ -50,8 +50,8 @@ def _hopper_forward(
     if CONSUMERS == 2:
         gl.warp_specialize(
             [
-                (consume, (rings, task, 2, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 0)),
-                (consume, (rings, task, 2, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 1)),
+                (consume, (rings, task, 2, CAUSAL, RAGGED, Q_IN_REGISTERS, 0)),
+                (consume, (rings, task, 2, CAUSAL, RAGGED, Q_IN_REGISTERS, 1)),
                 (produce, (rings, task, q_desc, k_desc, v_desc, order, 2, CAUSAL)),
             ],
             [4, 1],
@@ -60,9 +60,9 @@ def _hopper_forward(
     elif CONSUMERS == 3:
         gl.warp_specialize(
             [
-                (consume, (rings, task, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 0)),
-                (consume, (rings, task, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 1)),
-                (consume, (rings, task, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 2)),
+                (consume, (rings, task, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, 0)),
+                (consume, (rings, task, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, 1)),
+                (consume, (rings, task, 3, CAUSAL, RAGGED, Q_IN_REGISTERS, 2)),
                 (produce, (rings, task, q_desc, k_desc, v_desc, order, 3, CAUSAL)),
             ],
             [4, 4, 1],
@@ -71,10 +71,10 @@ def _hopper_forward(
     else:
         gl.warp_specialize(
             [
-                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 0)),
-                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 1)),
-                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 2)),
-                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, EARLY_EXP, 3)),
+                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, 0)),
+                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, 1)),
+                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, 2)),
+                (consume, (rings, task, 4, CAUSAL, RAGGED, Q_IN_REGISTERS, 3)),
                 (produce, (rings, task, q_desc, k_desc, v_desc, order, 4, CAUSAL)),
             ],
             [4, 4, 4, 1],
@@ -93,7 +93,6 @@ class Plan:
     k_slots: int
     v_slots: int
     q_in_registers: bool = False
-    early_exp: bool = False
     registers: int = 240  # a thread of a consumer, of 65536 in all; the producer has 24
     pass_mib: int = 32  # see `heads_together`
 
@@ -108,8 +107,8 @@ def plan_for(head_dim: int, N_q: int, N_k: int, *, causal: bool) -> Plan:
     # N = 512, and 3 % lost at 2048.
     keys = N_k - N_q // 2 if causal else N_k
     if keys < 1024:
-        return Plan(4, 64, q_sets=2, k_slots=8, v_slots=8, early_exp=True, registers=112)
-    return Plan(3, 128, q_sets=2, k_slots=5, v_slots=5, early_exp=True, registers=160)
+        return Plan(4, 64, q_sets=2, k_slots=8, v_slots=8, registers=112)
+    return Plan(3, 128, q_sets=2, k_slots=5, v_slots=5, registers=160)
 
 
 def constants(plan: Plan, *, causal: bool, ragged: bool) -> dict[str, int]:
@@ -122,7 +121,6 @@ def constants(plan: Plan, *, causal: bool, ragged: bool) -> dict[str, int]:
         "K_SLOTS": plan.k_slots,
         "V_SLOTS": plan.v_slots,
         "Q_IN_REGISTERS": plan.q_in_registers,
-        "EARLY_EXP": plan.early_exp,
         "REGISTERS": plan.registers,
     }
 

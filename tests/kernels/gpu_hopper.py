@@ -1,8 +1,9 @@
 """Holds the Hopper kernels against float64, on a Hopper GPU. Not collected by pytest.
 
-    python tests/kernels/gpu_hopper.py
+    python tests/kernels/gpu_hopper.py [NAME …]
 
-One line for each group of checks; the exit status says whether all of them hold. Inputs are fresh in every
+One line for each group of checks, with names only for those that begin with one of them; the exit status says
+whether all of them hold. Inputs are fresh in every
 check, and outputs are poisoned: the memory that they get held NaN just before.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import torch
@@ -154,11 +155,13 @@ def checks() -> Iterator[tuple[str, Callable[[], tuple[bool, str]]]]:
         yield f"d {d}: streams", lambda d=d: streams(d)
 
 
-def run(checks: Iterable[tuple[str, Callable[[], tuple[bool, str]]]]) -> int:
-    """Run them, tell each in a line, and return the exit status."""
+def run(checks: Iterable[tuple[str, Callable[[], tuple[bool, str]]]], names: Sequence[str]) -> int:
+    """Run those whose name begins with one of `names`, tell each in a line, and return the exit status."""
     torch.manual_seed(torch.seed() % 2**31)
     failed = 0
     for name, check in checks:
+        if not name.startswith(tuple(names) or ("",)):
+            continue
         try:
             good, said = check()
         except AssertionError as error:
@@ -169,4 +172,4 @@ def run(checks: Iterable[tuple[str, Callable[[], tuple[bool, str]]]]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run(checks()))
+    sys.exit(run(checks(), sys.argv[1:]))

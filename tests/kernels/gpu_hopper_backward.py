@@ -1,9 +1,9 @@
 """Holds the Hopper backward pass against float64, on a Hopper GPU. Not collected by pytest.
 
-    python tests/kernels/gpu_hopper_backward.py
+    python tests/kernels/gpu_hopper_backward.py [NAME …]
 
-One line for each group of checks; the exit status says whether all of them hold. Inputs are fresh in every
-check, and the memory that gradients and sums get held NaN just before.
+Lines, names and exit status are as in `gpu_hopper.py`. Inputs are fresh in every check, and the memory that
+gradients and sums get held NaN just before.
 """
 
 from __future__ import annotations
@@ -195,4 +195,4 @@ def checks() -> Iterator[tuple[str, Callable[[], tuple[bool, str]]]]:
 
 
 if __name__ == "__main__":
-    sys.exit(run(checks()))
+    sys.exit(run(checks(), sys.argv[1:]))

@@ -118,20 +118,6 @@ def overwritten(code: Iterable[tuple[str, list[str]]]) -> list[str]:
     return culprits
 
 
-def beside_products(code: Iterable[tuple[str, list[str]]]) -> list[int]:
-    """Exponentials between the wait for the scores and the wait for P·V, in each loop that has both."""
-    counts: list[int] = []
-    counting: int | None = None
-    for name, operands in code:
-        if name == "WARPGROUP.DEPBAR.LE":
-            if counting is not None:
-                counts.append(counting)
-            counting = 0 if int(operands[1], 16) == 1 else None
-        elif name == "MUFU.EX2" and counting is not None:
-            counting += 1
-    return counts
-
-
 def report(head_dim: int, N: int, causal: bool, ragged: bool, dtype: torch.dtype) -> dict[str, Any]:
     plan = launch.plan_for(head_dim, N, N, causal=causal)
     kernel = compiled(plan, head_dim, causal=causal, ragged=ragged, dtype=dtype)
@@ -148,7 +134,6 @@ def report(head_dim: int, N: int, causal: bool, ragged: bool, dtype: torch.dtype
         "shared": kernel.metadata.shared,
         "serialised": "serialized" in said,
         "overwritten": overwritten(code),
-        "beside_products": beside_products(code),
     }
 
 

@@ -60,13 +60,6 @@ def test_no_left_operand_is_overwritten_in_flight(reports: list[dict[str, Any]])
         assert kernel["overwritten"] == [], kernel
 
 
-@pytest.mark.slow
-def test_at_64_the_exponentials_run_beside_the_products(reports: list[dict[str, Any]]) -> None:
-    """A thread has half a block's exponentials and two rescaling factors; see EARLY_EXP in consumer.py."""
-    small = [kernel["beside_products"] for kernel in reports if kernel["head_dim"] == 64]
-    assert small == [[34] * 4, [66] * 3, [34] * 4, [66] * 3]
-
-
 def test_the_scan_sees_an_overwritten_operand() -> None:
     names = "from tests.kernels.hopper_report import instructions, overwritten"
     sass = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -91,6 +92,7 @@ def statistics_descriptor(statistics: Tensor, queries: int) -> Any:
     return TensorDescriptor(statistics, [statistics.numel()], [1], [2 * queries], statistics_layout())
 
 
+@functools.cache
 def statistics_layout() -> Any:
     return gl.NVMMASharedLayout(swizzle_byte_width=0, element_bitwidth=32, rank=1)
 
