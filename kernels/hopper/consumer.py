@@ -212,8 +212,8 @@ def consume(
                 release(rings.k, ki)
                 ki, k_phase = after(rings.k.slots, ki, k_phase)
                 p, alpha, m, l = _softmax(s, m, l, scale_log2, dtype)
-                # ptxas sinks the exponentials below this wait. To hold them above it, by a wait for the next V
-                # in between, cost 2-8 % from N = 2048 on: other consumers' products run beside them anyway.
+                # ptxas sinks the exponentials below this wait. Holding them above it, by waiting for the next
+                # V in between, cost 2-8 % from N = 2048 on: other consumers' products run beside them anyway.
                 o = wgmma_wait(0, [o_token])
                 release(rings.v, vi)
                 vi, v_phase = after(rings.v.slots, vi, v_phase)
