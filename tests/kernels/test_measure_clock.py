@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
 from kernels.measure import memory
-from kernels.measure.clock import MOST, Timing, WallClock, interleaved
+from kernels.measure.clock import MOST, Timing, WallClock, balanced, interleaved
 
 
 class ScriptedClock:
@@ -37,29 +39,39 @@ def test_one_sample_has_no_spread() -> None:
 
 def test_contenders_take_turns_after_a_first_call_and_a_look() -> None:
     clock = ScriptedClock()
-    interleaved({"a": lambda: 0.01, "b": lambda: 0.02}, clock, seconds=0.24, rounds=3)
+    interleaved({"a": lambda: 0.01, "b": lambda: 0.02}, clock, seconds=0.32, rounds=4)
     assert clock.turns[:4] == [(0.01, 1), (0.01, 3), (0.02, 1), (0.02, 3)]
     turns = clock.turns[4:]
-    assert [sorted(turns[at : at + 2]) for at in (0, 2, 4)] == [[(0.01, 8), (0.02, 4)]] * 3
+    assert [sorted(turns[at : at + 2]) for at in (0, 2, 4, 6)] == [[(0.01, 8), (0.02, 4)]] * 4
 
 
-def test_each_round_has_an_order_of_its_own_and_a_seed_repeats_them() -> None:
-    def order(seed: int) -> list[float]:
+@pytest.mark.parametrize("count", range(1, 9))
+def test_in_balanced_rounds_each_follows_each_other_equally_often(count: int) -> None:
+    rounds = balanced(count)
+    assert all(sorted(turns) == list(range(count)) for turns in rounds)
+    pairs = Counter(pair for turns in rounds for pair in pairwise(turns))
+    assert set(pairs) == {(a, b) for a in range(count) for b in range(count) if a != b}
+    assert set(pairs.values()) <= {2 if count % 2 else 1}
+    assert len(rounds) == (2 * count if count % 2 and count > 1 else count)
+
+
+def test_rounds_are_balanced_and_a_seed_repeats_them() -> None:
+    def order(seed: int) -> list[tuple[float, ...]]:
         clock = ScriptedClock()
         calls = {name: lambda takes=takes: takes for name, takes in (("a", 0.01), ("b", 0.02), ("c", 0.03))}
         interleaved(calls, clock, rounds=8, seed=seed)
-        return [float(str(takes)) for takes, _ in clock.turns[6:]]
+        turns = [float(str(takes)) for takes, _ in clock.turns[6:]]
+        return [tuple(turns[at : at + 3]) for at in range(0, len(turns), 3)]
 
     first = order(0)
-    rounds = [tuple(first[at : at + 3]) for at in range(0, 24, 3)]
-    assert {tuple(sorted(turn)) for turn in rounds} == {(0.01, 0.02, 0.03)}
-    assert len(set(rounds)) > 2
+    assert len(first) == 12  # six are balanced, and eight were asked for
+    assert set(Counter(pair for turns in first for pair in pairwise(turns)).values()) == {4}
     assert order(0) == first != order(1)
 
 
 def test_the_first_quarter_of_a_turn_does_not_count() -> None:
-    timings = interleaved({"a": lambda: 0.01}, ScriptedClock(), seconds=0.24, rounds=3)
-    assert timings["a"].samples == 3 * 6
+    timings = interleaved({"a": lambda: 0.01}, ScriptedClock(), seconds=0.32, rounds=4)
+    assert timings["a"].samples == 4 * 6
 
 
 @pytest.mark.parametrize(("takes", "repeats"), [(10.0, 1), (1e-7, MOST), (0.0, MOST)])
