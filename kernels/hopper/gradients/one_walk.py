@@ -20,7 +20,7 @@ in powers of two and Delta = rowsum(dO ∘ O), a step is:
     wait for all;  add dQ to its sum in memory
 
 In two parts at d = 64, since one part's products run beside the other's exponentials, and S and dP of 64
-queries leave registers for that: 12 to 20 % over one part of 128 queries.
+queries leave registers for that: 8 to 20 % over one part of 128 queries.
 
 Five products, where two walks need seven. In return the programs of a head add to the same dQ, in whatever
 order they come: its last bits can differ from run to run, those of dK and dV cannot. Sums are in float32.
@@ -131,7 +131,7 @@ def _consume(walk, problem, dk_desc, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.c
     await_full(walk.k, 0, 0)
     await_full(walk.v, W, 0)
     if D == 64:
-        # They fit into registers: an eighth less for the tensor cores to read from shared memory, 5 %.
+        # They fit into registers: an eighth less for the tensor cores to read from shared memory, up to 5 %.
         k = k.load(s_operand)
         v = v.load(s_operand)
     for member in range(problem.group):
