@@ -39,7 +39,7 @@ def attention(
 
     q: (batch, heads, N_q, d); k, v: (batch, kv_heads, N_k, d), where kv_heads divides heads and each run of
     heads / kv_heads query heads shares one head of k and v. One type, one device, any strides: views whose
-    rows begin at multiples of 16 bytes are read where they lie, others are copied first.
+    rows begin at multiples of 16 bytes are read where they lie, most others are copied first.
     causal: query i stands on key i + N_k - N_q and sees the keys up to it, so the last query sees all.
     window: if given, a query sees of these only the key it stands on, the `window` keys before it and, unless
     causal, the `window` keys behind it. Tiles of keys outside are not visited.

@@ -1,9 +1,10 @@
 """FlashAttention-2's forward pass in Triton: `online_softmax.fold`, one tile of queries for each program.
 
-Read `_flash_forward` from top to bottom; m, l, o and alpha are those of `online_softmax.py`. Nothing of size
-N × N is ever stored. A program reads its queries once, walks over K and V in tiles while (m, l, o) stay on
-chip, divides once at the end, and writes its tile of O and one logsumexp for each query, from which the
-backward pass computes P again. Tiles of keys that none of its queries sees are not visited.
+Read `_flash_forward` from top to bottom. l, o and alpha are those of `online_softmax.py`, and m is log2(e)
+times the m there, for the sake of exp2. Nothing of size N × N is ever stored. A program reads its queries
+once, walks over K and V in tiles while (m, l, o) stay on chip, divides once at the end, and writes its tile
+of O and one logsumexp for each query, from which the backward pass computes P again. Tiles of keys that none
+of its queries sees are not visited.
 
 Dao 2023 (arXiv 2307.08691), after Dao et al. 2022 (2205.14135).
 """
@@ -29,8 +30,8 @@ def _flash_forward(
     Q, K, V, O, L,
     q_strides, k_strides, v_strides, o_strides,  # elements from one (batch, head, row) to the next
     scale_log2, N_q, N_k, group,
-    low, high,  # query i sees the keys from i + low to i + high; an end that is open has no LOW, or no HIGH
-    LOW: tl.constexpr, HIGH: tl.constexpr,
+    low, high,  # query i sees the keys from i + low to i + high; see `tiles.py`
+    LOW: tl.constexpr, HIGH: tl.constexpr,  # whether there is such a bound: if not, that side is open
     DESCRIBED: tl.constexpr,  # Q, K, V and O come as descriptors, with strides of their own; see `tiles.load`
     D: tl.constexpr, TILE_D: tl.constexpr, TILE_M: tl.constexpr, TILE_N: tl.constexpr,
 ):  # fmt: skip
@@ -43,8 +44,9 @@ def _flash_forward(
     i = first + tl.arange(0, TILE_M)
     key = tl.arange(0, TILE_N)
 
-    # What has been learnt so far from the keys: m counts in powers of two, as chips have only exp2, and
-    # scale_log2 is scale · log2(e). Sums are kept in 32 bits whatever the inputs are.
+    # What has been learnt so far from the keys. Chips have only exp2, so m is kept times log2(e), and s stays
+    # without its scale: exp(scale · s - m) is exp2(scale_log2 · s - m · log2(e)), scale_log2 being scale ·
+    # log2(e). Sums are kept in 32 bits whatever the inputs are.
     m = tl.full((TILE_M,), float("-inf"), tl.float32)
     l = tl.zeros((TILE_M,), tl.float32)
     o = tl.zeros((TILE_M, TILE_D), tl.float32)
@@ -71,13 +73,14 @@ def _flash_forward(
                 # A query that has seen no key has m = -inf, and (-inf) - (-inf) is NaN: its reference is 0.
                 # In stretch 1 every query sees a key.
                 reference = tl.where(m_new == float("-inf"), 0.0, m_new)
-            # The identity: exp(s - m) · alpha = exp(s - m_new), so alpha moves the old sums to the new
-            # reference. p stands on it from the start, and needs no beta as the blocks of `merge` do.
+            # The identity: exp2(x - m) · alpha = exp2(x - m_new) for each scaled score x, so alpha moves the
+            # old sums to the new reference. p stands on it from the start: the beta of `merge` is 1 here.
             alpha = tl.exp2(m - reference)
             p = tl.exp2(s * scale_log2 - reference[:, None])
             # Beyond the last key p is 0, but 0 · NaN is NaN: so V has to be read as 0 there.
             v = tiles.load(V, v_strides, batch, kv_head, start, N_k, D, TILE_D, TILE_N, DESCRIBED)
-            # Tensor cores take both factors in one type, so p is rounded to that of V; sums stay in 32 bits.
+            # o = alpha · o + p v: dot adds to its third argument. Tensor cores take both factors in one type,
+            # so p is rounded to that of V; sums stay in 32 bits.
             o = tl.dot(p.to(v.dtype), v, alpha[:, None] * o, input_precision="ieee")
             l = alpha * l + tl.sum(p, 1)
             m = m_new
@@ -85,16 +88,17 @@ def _flash_forward(
     l = tl.where(l == 0.0, 1.0, l)  # no key at all: 0 / 1 = 0, and L = -inf below
     o = o / l[:, None]
     tiles.store(O, o, o_strides, batch, head, first, N_q, D, TILE_D, TILE_M, DESCRIBED)
-    LN_2: tl.constexpr = 0.6931471805599453  # m counts in powers of two, L in powers of e
+    LN_2: tl.constexpr = 0.6931471805599453  # m + log2(l) is a logarithm to base 2, L a natural one
     # In 64 bits: a tensor may have more than 2³¹ entries.
     L += (tl.cast(batch, tl.int64) * tl.num_programs(1) + head) * N_q
     tl.store(L + i, (m + tl.log2(l)) * LN_2, mask=i < N_q)
 
 
-# By bytes an element and the largest head dimension served. No register spills; a test compiles each.
-# Hopper and data-centre Blackwell: a warpgroup multiplies 64 rows, and 227 KB of shared memory let several
-# programs share a multiprocessor, so that one computes exponentials while another multiplies. The fastest of
-# 6 to 14 tiles on an H200 at N = 4096; not measured on Blackwell.
+# By bytes an element and the largest head dimension served. No register spills; a test compiles each. Hopper:
+# a warpgroup multiplies 64 rows, and up to d = 128 two or three programs share a multiprocessor's 227 KB of
+# shared memory, so that one computes exponentials while another multiplies. At 256 there is room for one, of
+# two warpgroups. The fastest of 6 to 14 tiles on an H200 at N = 4096. Data-centre Blackwell takes the same
+# ones, not measured there.
 WARPGROUP_TILES = {
     (2, 64): Tile(64, 128, warps=4, stages=2),
     (2, 128): Tile(64, 64, warps=4, stages=3),
@@ -130,8 +134,9 @@ def forward(
 ) -> tuple[Tensor, Tensor]:
     """Output and logsumexp. Shapes as in `standard.attention`; arguments are checked in `attention.py`.
 
-    Inputs with a strided last dimension, or with rows that could begin at multiples of 16 bytes but do not,
-    are copied first. In the interpreter bfloat16 is computed in float32: NumPy has no such type.
+    Copied first are inputs with a strided last dimension and, where rows are a multiple of 16 bytes long,
+    those whose rows do not all begin at one. In the interpreter bfloat16 is computed in float32: NumPy has no
+    such type.
     """
     if interpreter.enabled() and q.dtype == torch.bfloat16:
         o, L = forward(q.float(), k.float(), v.float(), causal=causal, scale=scale, window=window, tile=tile)
