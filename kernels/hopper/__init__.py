@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 HEAD_DIMS = (64, 128, 256)
-LARGEST_COUNT = 2**16  # of heads, and of batch entries: a tile's place is kept in 16 bits each
+# A tile's place is one number of 64 bits, and a negative one means that there is none: 15 bits and 16.
+LARGEST_BATCH = 2**15
+LARGEST_HEADS = 2**16 - 1
 LONGEST = 2**30
 FEWEST_QUERIES = 64  # for gradients
 
@@ -27,9 +29,9 @@ def supported(q: Tensor, k: Tensor, v: Tensor) -> str | None:
     """Why `forward` cannot take these tensors, as half a sentence; None if it can.
 
     q: (batch, heads, N_q, d); k, v: (batch, kv_heads, N_k, d), kv_heads dividing heads. float16 or bfloat16,
-    d of 64, 128 or 256, on a GPU of compute capability 9.0. Strides may be any whose last is 1 and whose
-    others are multiples of 8 (the copy engine counts in 16 bytes): (batch, N, heads, d) and packed
-    projections are taken as they lie.
+    d of 64, 128 or 256, on a GPU of compute capability 9.0. The last stride is 1, the others are positive
+    multiples of 8, and the first element lies at a multiple of 16 bytes, in which the copy engine counts:
+    (batch, N, heads, d) and packed projections are taken as they lie.
     """
     import torch
 
@@ -39,14 +41,15 @@ def supported(q: Tensor, k: Tensor, v: Tensor) -> str | None:
         return f"q is {q.dtype}; the Hopper kernel takes float16 or bfloat16"
     if q.shape[3] not in HEAD_DIMS:
         return f"q has head dimension {q.shape[3]}; the Hopper kernel takes {', '.join(map(str, HEAD_DIMS))}"
-    if max(q.shape[:2]) >= LARGEST_COUNT or max(q.shape[2], k.shape[2]) >= LONGEST:
-        return "the Hopper kernel takes fewer than 2¹⁶ heads and batch entries and 2³⁰ rows"
+    if q.shape[0] > LARGEST_BATCH or q.shape[1] > LARGEST_HEADS or max(q.shape[2], k.shape[2]) >= LONGEST:
+        return "the Hopper kernel takes up to 2¹⁵ batch entries, and fewer than 2¹⁶ heads and 2³⁰ rows"
     for name, x in (("q", q), ("k", k), ("v", v)):
         if x.numel() == 0:
             return f"{name} has no elements"
         if not readable(x):
             return (
-                f"{name} has strides {tuple(x.stride())}; the copy engine takes multiples of 8 and a last 1"
+                f"{name} has strides {tuple(x.stride())} and begins {x.data_ptr() % 16} bytes behind a "
+                "multiple of 16; the copy engine takes positive multiples of 8, a last 1, and 0 bytes"
             )
     return gluon_obstacle()
 
@@ -60,7 +63,7 @@ def readable(x: Tensor) -> bool:
 def gradients_supported(q: Tensor, k: Tensor, v: Tensor) -> str | None:
     """Why `backward` cannot take these tensors, as half a sentence; None if it can.
 
-    Takes what `supported` accepts, from 64 queries on: sums are kept for whole tiles of them.
+    Takes what `supported` accepts, from 64 queries on: a step works on as many, and fewer would be padding.
     """
     if q.shape[2] < FEWEST_QUERIES:
         return f"q has {q.shape[2]} queries; for gradients the Hopper kernel takes {FEWEST_QUERIES} or more"

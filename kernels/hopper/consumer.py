@@ -6,9 +6,9 @@ Its step for a key block j, with the symbols of `flash.py`:
     start  o  += p_{j-1} v_{j-1}     queued right behind it
     wait for s_j;  p_j, alpha, m, l = softmax step;  wait for o;  o = alpha · o
 
-So the maxima of block j are found beside the product of block j - 1, and the exponentials of one consumer run
-beside the products of another. The consumers fall into that step by themselves: forcing it with barriers cost
-1-3 %.
+So the softmax step of block j stands beside the product of block j - 1. ptxas leaves only the maxima there
+(see the loop), and the exponentials of one consumer run beside the products of another. The consumers come to
+take turns by themselves: forcing it with barriers, the paper's ping-pong, cost 1-3 %.
 """
 
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportCallIssue=false, reportOperatorIssue=false
@@ -44,8 +44,8 @@ def _softmax(s, m, l, scale_log2, dtype: gl.constexpr):
 def _hide_future(s):
     """Causal: the last 64 of these keys begin where the rows begin, so row i sees the first i + 1 of them.
 
-    Asking nothing of the tile leaves half the comparisons to the compiler: 400 instructions less, 3 % at
-    d = 128 and N = 1024.
+    The mask depends on no number known only at run time, so the compiler settles half the comparisons: 400
+    instructions less, 3 % at d = 128 and N = 1024.
     """
     j = gl.arange(0, s.shape[1], gl.SliceLayout(0, s.type.layout)) - (s.shape[1] - s.shape[0])
     i = gl.arange(0, s.shape[0], gl.SliceLayout(1, s.type.layout))
@@ -189,8 +189,8 @@ def consume(
         L_head = task.L + (batch * task.heads + head).to(gl.int64) * N_q
         if n > 0:
             await_full(rings.k, ki, k_phase)
-            # Where the diagonal ends in the middle of a block of 128, half the block does: 5-8 % at N = 512.
-            # Of two consumers that is the first one's block; of three, now one's, now another's.
+            # Where the diagonal ends in the middle of a block of 128, only its front half is computed: 5-8 %
+            # at N = 512. Of two consumers that is the first one's block; of three, now one's, now another's.
             half = HALF and W % 2 == 0
             if HALF and CONSUMERS % 2 == 1:
                 half = (row + shift) // ROWS % 2 == 0

@@ -146,6 +146,15 @@ def streams(d: int) -> tuple[bool, str]:
     return good, "two streams and a graph at once"
 
 
+def largest_batch() -> tuple[bool, str]:
+    """The last entries of the largest batch: their tiles have the highest numbers."""
+    x = torch.randn(hopper.LARGEST_BATCH, 1, 64, 64, device="cuda", dtype=torch.bfloat16)
+    o, _ = poisoned(x, x, x, causal=True, scale=0.125)
+    truth, _ = standard.attention(*[x[-2:].double()] * 3, causal=True, scale=0.125)
+    error = ((o[-2:] - truth).norm() / truth.norm()).item()
+    return error <= TOLERANCE[torch.bfloat16], f"error {error:.1e} in the last two of {len(x)}"
+
+
 def checks() -> Iterator[tuple[str, Callable[[], tuple[bool, str]]]]:
     for d, causal in itertools.product((64, 128, 256), (False, True)):
         name = f"d {d}{' causal' * causal}"
@@ -153,6 +162,7 @@ def checks() -> Iterator[tuple[str, Callable[[], tuple[bool, str]]]]:
         yield f"{name}: integers", lambda d=d, causal=causal: integers(d, causal)
     for d in (64, 128, 256):
         yield f"d {d}: streams", lambda d=d: streams(d)
+    yield "largest batch", largest_batch
 
 
 def run(checks: Iterable[tuple[str, Callable[[], tuple[bool, str]]]], names: Sequence[str]) -> int:

@@ -117,7 +117,9 @@ def test_it_refuses_what_the_chip_or_the_kernel_cannot_take(monkeypatch: pytest.
     assert reason(good, good, monkeypatch) == ""
     assert "torch.float32" in reason(good.float(), good.float(), monkeypatch)
     assert "head dimension 80" in reason(half(1, 1, 8, 80), half(1, 1, 8, 80), monkeypatch)
-    assert "2¹⁶ heads" in reason(half(2**16, 1, 1, 64), good, monkeypatch)
+    assert "2¹⁶ heads" in reason(half(1, 2**16, 1, 64), good, monkeypatch)
+    assert "2¹⁵ batch entries" in reason(half(2**15 + 1, 1, 1, 64), good, monkeypatch)
+    assert reason(half(2**15, 1, 1, 64), good, monkeypatch) == ""
     assert reason(good, half(2, 4, 0, 64), monkeypatch) == "k has no elements"
 
 

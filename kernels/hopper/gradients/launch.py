@@ -23,9 +23,10 @@ from kernels.tiles import Band
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How the walk over queries is cut: 64 keys a consumer in one walk, and the same 64 for both in two.
+    """How the walk over queries is cut. One walk has 128 keys a program, 64 for each consumer.
 
-    The walk for dQ, where there is one, has 64 queries a consumer, and meets keys in tiles of 64.
+    Where there are two, that over queries has 64 keys, on which both consumers work; that for dQ has 64
+    queries a consumer, and meets keys in tiles of 64.
     """
 
     queries: int  # a step

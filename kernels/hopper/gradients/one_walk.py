@@ -8,7 +8,7 @@ in powers of two and Delta = rowsum(dO ∘ O), a step is:
     start  Sᵀ  = K Qᵀ
     start  dPᵀ = V dOᵀ
     for each part:
-        wait for S;   Pᵀ = exp2(scale_log2 · Sᵀ - L2)    beside the product of dP
+        wait for S;   Pᵀ = exp2(scale_log2 · Sᵀ - L2)
         start         the next part's S
         wait for dP;  dSᵀ = Pᵀ ∘ (dPᵀ - Delta)
         start         the next part's dP
@@ -131,7 +131,7 @@ def _consume(walk, problem, dk_desc, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.c
     await_full(walk.k, 0, 0)
     await_full(walk.v, W, 0)
     if D == 64:
-        # They fit into registers: an eighth less for the tensor cores to read from shared memory, up to 5 %.
+        # They fit into registers: a quarter less for the tensor cores to read from shared memory, up to 5 %.
         k = k.load(s_operand)
         v = v.load(s_operand)
     for member in range(problem.group):
@@ -147,6 +147,9 @@ def _consume(walk, problem, dk_desc, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.c
             dp_token = _start(v, _part(do, 0), zero)
             dv_token = dv
             dk_token = dk
+            # A wait says how many of the youngest products may go on. In flight, the oldest first, are
+            #     S, dP, and for the second part the first one's dV and dK       where a part waits for S
+            #     dP, for the second part dV and dK, for the first the next S    where it waits for dP
             for part in static_range(PARTS):
                 l2 = _part(statistics, part).load(queries)
                 s = wgmma_wait(1 + 2 * (part > 0), [s_token])

@@ -89,10 +89,13 @@ def keys_of_program(problem, KEYS: gl.constexpr):
 
 @gluon.jit
 def first_tile(problem, first_key, M: gl.constexpr, CAUSAL: gl.constexpr):
-    """The first tile with a query that sees this key. Key j is seen from j - N_k + N_q on, so by the last."""
+    """The first tile with a query that sees this key. Query i sees key j from i = j - N_k + N_q on.
+
+    There is always one, since the last query sees every key.
+    """
     tile = 0
     if CAUSAL:
-        # It is never as much as problem.tiles, but with that said fewer registers spill.
+        # So the minimum changes nothing, but with that said fewer registers spill.
         tile = gl.minimum(gl.maximum(first_key + problem.N_q - problem.N_k, 0) // M, problem.tiles)
     return tile
 
