@@ -82,31 +82,37 @@ def today_queue(cards: Sequence[Slip], facts: Facts, today: date, limits: Limits
     groups = _Groups.of(cards, facts, today)
     unseen = len(groups.new)
     groups.part_siblings()
+    in_turn = _in_turn(groups.new, groups.introduced)
     allowance = _new_today(facts, today, limits, unseen)
-    kept, held = _cap((groups.relearning, groups.due, groups.new[:allowance]), limits.minutes)
+    kept, held = _cap((groups.relearning, groups.due, in_turn[:allowance]), limits.minutes)
     relearning, due, new = map(tuple, kept)
     return Queue(relearning, due, new, Counts(*map(len, held)))
 
 
 @dataclass(slots=True)
 class _Groups:
-    """The cards that could be asked today, each group by priority; `asked` are bases that had their turn."""
+    """The cards that could be asked today: those seen before by priority, new ones in the order of the decks.
+
+    `asked` are bases that had their turn today. `introduced` has, for each deck in order, how many of its
+    cards have ever been introduced.
+    """
 
     relearning: list[Slip] = field(default_factory=list)
     due: list[Slip] = field(default_factory=list)
     new: list[Slip] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
+    introduced: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, cards: Sequence[Slip], facts: Facts, today: date) -> _Groups:
-        groups = cls()
-        introduced = dict.fromkeys([card.deck for card in cards], 0)  # today; in the order of the decks
+        groups = cls(introduced=dict.fromkeys([card.deck for card in cards], 0))
         overdue: list[tuple[float, str, Slip]] = []
         for card in cards:
             state = facts.states.get(card.id)
-            if state is not None and state.last_review == today:
-                groups.asked.add(card.base)
-                introduced[card.deck] += state.introduced == today
+            if state is not None:
+                groups.introduced[card.deck] += state.introduced is not None
+                if state.last_review == today:
+                    groups.asked.add(card.base)
             if not drillable(card, facts.committed) or (state is not None and not in_drill(state, today)):
                 continue
             if state is None or state.due is None:
@@ -116,7 +122,6 @@ class _Groups:
             elif state.due <= today:
                 overdue.append((-_lateness(state, state.due, today), card.id, card))
         groups.due = [card for _, _, card in sorted(overdue)]  # no two have one id, so no cards are compared
-        groups.new = _in_turn(groups.new, introduced)
         return groups
 
     def part_siblings(self) -> None:
@@ -140,10 +145,11 @@ def _lateness(state: CardState, due: date, today: date) -> float:
 
 
 def _in_turn(unseen: list[Slip], introduced: Mapping[str, int]) -> list[Slip]:
-    """One card of each deck in turn, every deck in its own order.
+    """The deck with the fewest cards introduced so far is next, every deck in its own order.
 
-    `introduced` names all decks in their order. Cards introduced earlier today count as turns taken, so
-    that answering one does not move the others.
+    `introduced` names all decks in their order, which settles ties. What was introduced on earlier days
+    counts, so that a deck whose turn does not come today gets it tomorrow, and a deck that was just added
+    comes first; answering a card does not move the others.
     """
     turns = dict(introduced)
     place = {deck: number for number, deck in enumerate(introduced)}

@@ -117,6 +117,29 @@ class TestNewCards:
         cards = [make_card(f"{deck}{n}", deck=deck) for deck in "abc" for n in range(5)]
         assert ids(queue_of(cards, {"a0": DONE}).new) == ["b0", "c0", "a1", "b1", "c1", "a2", "b2"]
 
+    def test_decks_that_had_no_turn_today_are_first_tomorrow(self, make_card: Make) -> None:
+        """Eight decks and eight cards a day used to leave every deck after them without one."""
+        cards = [make_card(f"{deck}{n}", deck=deck) for deck in "abcdefghij" for n in range(20)]
+        seen_before = {f"{deck}0": seen(late=-3) for deck in "abcdefgh"}
+        assert ids(queue_of(cards, seen_before).new) == ["i0", "j0", "a1", "b1", "c1", "d1", "e1", "f1"]
+
+    def test_a_deck_that_was_just_added_comes_first(self, make_card: Make) -> None:
+        cards = [make_card(f"{deck}{n}", deck=deck) for deck in ("a", "b", "own") for n in range(5)]
+        known = {name: seen(late=-3) for name in ("a0", "a1", "b0")}
+        assert ids(queue_of(cards, known, Limits(new_per_day=6)).new) == [
+            "own0", "b1", "own1", "a2", "b2", "own2"
+        ]  # fmt: skip
+
+    def test_a_suspended_card_has_had_its_turn(self, make_card: Make) -> None:
+        cards = [make_card(f"{deck}{n}", deck=deck) for deck in "ab" for n in range(2)]
+        known = {"a0": seen(suspended=True), "b0": CardState(suspended=True)}
+        assert ids(queue_of(cards, known).new) == ["b1", "a1"]
+
+    def test_siblings_that_wait_take_no_turn(self, make_card: Make) -> None:
+        cards = [make_card(f"a#c{n}", base="a", deck="a") for n in range(3)] + [make_card("a-last", deck="a")]
+        cards += [make_card(f"b{n}", deck="b") for n in range(4)]
+        assert ids(queue_of(cards, {}, Limits(new_per_day=4)).new) == ["a#c0", "b0", "a-last", "b1"]
+
     @pytest.mark.parametrize(
         ("days", "new"),
         [(1, 40), (2, 20), (3, 14), (5, 8), (100, 8), (0, 8), (-3, 8)],
@@ -227,8 +250,8 @@ class TestTally:
         queue = today_queue(cards, facts, TODAY)
         table = tally(queue, cards, facts)
         assert list(table) == ["b", "a"]
-        assert table["b"] == Tally(relearning=0, due=1, new=4, known=2, total=9)
-        assert table["a"] == Tally(relearning=1, due=1, new=4, known=2, total=9)
+        assert table["b"] == Tally(relearning=0, due=1, new=5, known=2, total=9)
+        assert table["a"] == Tally(relearning=1, due=1, new=3, known=2, total=9)
         assert (
             Counts(
                 sum(row.relearning for row in table.values()),
@@ -329,3 +352,27 @@ def test_the_rest_of_the_day_stays_as_announced(
         announced = set(ids(queue.cards)) - (set() if quality < 4 else {card.id})
         assert set(ids(after.cards)) == announced
         queue = after
+
+
+@given(
+    st.lists(st.integers(1, 12), min_size=1, max_size=12),
+    st.integers(1, 9),
+    st.integers(1, 12),
+    st.booleans(),
+)
+def test_no_deck_with_new_cards_falls_behind(
+    make_card: Make, sizes: list[int], new_per_day: int, days: int, again: bool
+) -> None:
+    """Day by day, card by card: a deck that has new cards is at most one card behind any other."""
+    cards = [make_card(f"{deck}-{n}", deck=f"{deck}") for deck, size in enumerate(sizes) for n in range(size)]
+    known: dict[str, CardState] = {}
+    introduced = [0] * len(sizes)
+    for day in range(days):
+        today = TODAY + timedelta(days=day)
+        queue = today_queue(cards, Facts(known), today, Limits(new_per_day))
+        assert len(queue.new) == min(new_per_day, len(cards) - len(known))
+        for card in queue.new:
+            known[card.id] = rules.grade(CardState(), 2 if again else 4, today, Scheduler(), "")
+            introduced[int(card.deck)] += 1
+            unfinished = [n for n, size in zip(introduced, sizes, strict=True) if n < size]
+            assert min(unfinished, default=max(introduced)) >= max(introduced) - 1
