@@ -30,6 +30,8 @@ from fatutor.ui.looks import OWN, theme_name
 from fatutor.ui.screens.base import BaseScreen
 from fatutor.ui.screens.today import TodayScreen
 
+DRAFTS_EVERY = 2.0  # seconds: a kill takes no more than was typed in as many
+
 
 class FatutorApp(App[None]):
     TITLE = "fatutor"
@@ -75,6 +77,7 @@ class FatutorApp(App[None]):
         """What can wait until the first screen is drawn, and is done while somebody reads it."""
         gc.enable()
         # The database layer takes half a second to import.
+        self.set_interval(DRAFTS_EVERY, self.drafts.keep)
         warm_up = threading.Thread(target=self.desk.warm_up, daemon=True)
         self.set_timer(0.5, warm_up.start)
 

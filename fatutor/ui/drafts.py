@@ -1,4 +1,4 @@
-"""What was typed and not committed: it outlasts leaving the screen, quitting and a closed terminal."""
+"""What was typed and not committed: it outlasts leaving the screen, quitting and whatever ends the app."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ class Drafts(dict[str, str]):
     def __init__(self, file: Path) -> None:
         super().__init__()
         self._file = file
+        self._changed = False
         with suppress(OSError, ValueError):
             read = json.loads(file.read_text("utf-8"))
             if isinstance(read, dict):
@@ -23,13 +24,20 @@ class Drafts(dict[str, str]):
                 )
 
     def put(self, card: str, typed: str) -> None:
+        """Remember what is typed on a card; nothing typed, nothing remembered."""
+        if typed == self.get(card, ""):
+            return
+        self._changed = True
         if typed:
             self[card] = typed
         else:
-            self.pop(card, None)
+            del self[card]
 
     def keep(self) -> None:
-        """Write the drafts down; without any, no file is left or made."""
+        """Write down what has changed; without any drafts, no file is left or made."""
+        if not self._changed:
+            return
+        self._changed = False
         with suppress(OSError):
             if self:
                 self._file.parent.mkdir(parents=True, exist_ok=True)

@@ -143,7 +143,7 @@ class BeatScreen(BaseScreen):
         except FatutorError as reason:
             self.say(reason)
             return
-        self.app.drafts.pop(self.lesson.beat.gate, None)
+        self.app.drafts.put(self.lesson.beat.gate, "")
         self.set_focus(None)
         self.show_gate()
         self.say("committed; the next beat is open")

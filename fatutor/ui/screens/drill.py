@@ -238,7 +238,7 @@ class DrillScreen(BaseScreen):
         except FatutorError as reason:
             self.say(reason)
             return
-        self.app.drafts.pop(self.turn.card.id, None)
+        self.app.drafts.put(self.turn.card.id, "")
         self.deal()
 
     def action_choose(self, key: str) -> None:
@@ -289,6 +289,7 @@ class DrillScreen(BaseScreen):
             self.say(reason)
             return
         self.deal()
+        self.set_focus(None)  # so that the next key may take back more; `a` leads into the box
         self.say(sheet.taken_back(undone))
 
     def action_suspend_card(self) -> None:
