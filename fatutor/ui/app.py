@@ -160,7 +160,7 @@ class FatutorApp(App[None]):
         now = drill.turn
         if undone is None or now is None or now is before or now.card.id != undone.card:
             return sheet.taken_back(undone)
-        self.push_screen(DrillScreen(drill))
+        self.push_screen(DrillScreen(drill, taken_back=True))
         self.tell(sheet.taken_back(undone))
         return None
 
@@ -170,9 +170,10 @@ class FatutorApp(App[None]):
         self.switch_screen(SummaryScreen(drill))
 
     def back_to_drill(self, drill: Drill) -> None:
+        """From the summary, where the last card was taken back."""
         from fatutor.ui.screens.drill import DrillScreen
 
-        self.switch_screen(DrillScreen(drill))
+        self.switch_screen(DrillScreen(drill, taken_back=True))
 
     def show_demos(self) -> None:
         from fatutor.ui.screens.demos import DemosScreen

@@ -7,6 +7,7 @@ import json
 import pytest
 from textual.widgets import Input, TextArea
 
+from fatutor.ui import app
 from fatutor.ui.drafts import Drafts
 
 BOXES = {"number": Input, "written": TextArea}
@@ -80,6 +81,41 @@ def test_drafts_that_cannot_be_read_stop_nobody(tmp_path, stored: str) -> None:
     file = tmp_path / "drafts.json"
     file.write_bytes(stored.encode("latin-1"))
     assert Drafts(file) == ({"b": "kept"} if "kept" in stored else {})
+
+
+def test_only_what_has_changed_is_written(tmp_path) -> None:
+    file = tmp_path / "drafts.json"
+    drafts = Drafts(file)
+    drafts.keep()
+    assert not file.exists()
+    drafts.put("a", "b")
+    drafts.keep()
+    assert json.loads(file.read_text("utf-8")) == {"a": "b"}
+    file.unlink()
+    drafts.put("a", "b")
+    drafts.keep()
+    assert not file.exists()
+    drafts.put("a", "")
+    drafts.keep()
+    assert (drafts, file.exists()) == ({}, False)
+
+
+def test_what_is_typed_is_kept_while_the_app_runs(make_desk, sit, monkeypatch) -> None:
+    """A kill asks nobody."""
+    monkeypatch.setattr(app, "DRAFTS_EVERY", 0.01)
+    desk = make_desk()
+    file = desk.paths.data / "drafts.json"
+
+    async def scene(seat) -> None:
+        await seat.press("l", "enter", "a")
+        await seat.type("half")
+        for _ in range(500):
+            if file.exists() and json.loads(file.read_text("utf-8")) == {"tiny-1-gate": "half"}:
+                return
+            await seat.pilot.pause(0.01)
+        raise AssertionError("nothing was written while the app ran")
+
+    sit(desk, scene)
 
 
 def test_drafts_that_cannot_be_kept_stop_nobody(tmp_path) -> None:

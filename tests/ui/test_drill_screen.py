@@ -62,9 +62,7 @@ def test_nothing_hints_at_the_answer_and_grade_keys_are_dead_before_the_reveal(d
         seat.expect("What is the ridge of an A100? Mind the [brackets] and <angles>.")
         assert not seat.shows("156") and not seat.shows("again")
         await seat.press("space")
-        seat.expect(
-            "It is 156 FLOP/B.", "What did you say?", "0 of 3", "[ ] 1", "critical", "1 number checked"
-        )
+        seat.expect("It is 156 FLOP/B.", "What did you say?", "0 of 3", "[ ] 1", "critical", "1 check true")
         seat.expect("1 again today", "2 hard today", "3 good 1 d", "4 easy 1 d")
 
     sit(desk, scene, (80, 40))
@@ -129,7 +127,7 @@ def test_undo_goes_back_to_the_card_also_from_the_summary(desk, sit) -> None:
         for card in reversed(graded):
             await seat.press("u")
             assert seat.app.screen.drill.turn.card.id == card
-            seat.app.set_focus(None)
+            assert not seat.app.screen.typing  # or the next u would be typed
         assert desk.store.last_undoable() is None
         assert desk.store.facts().states == {}
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from fatutor.ui.widgets.prompt_block import PromptBlock
+
 SIZES = [(60, 20), (80, 24), (140, 40)]
 
 
@@ -41,6 +43,25 @@ def test_a_beat_reads_reveals_and_its_gate_opens_the_next(desk, sit, size) -> No
         seat.expect("committed; the next beat is open")
         await seat.press("n")
         assert seat.app.screen.lesson.beat.number == 2
+
+    sit(desk, scene, size)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_what_stands_below_a_prompt_is_out_of_sight_until_it_is_answered(desk, sit, size) -> None:
+    async def scene(seat) -> None:
+        await seat.press("l", "enter")
+        while not seat.shows("space shows the answer"):
+            await seat.press("space")
+        block = next(iter(seat.app.screen.query(PromptBlock)))
+        page = seat.app.screen.query_one("#page")
+        assert block.region.height + block.margin.height == page.size.height
+        assert not seat.shows("Prove beat 1.")
+        await seat.press("space")
+        assert block.region.height < page.size.height - block.margin.height
+        for _ in range(3):
+            await seat.press("space")
+        seat.expect("Prove beat 1.")
 
     sit(desk, scene, size)
 

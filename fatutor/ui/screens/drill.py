@@ -35,9 +35,10 @@ class DrillScreen(BaseScreen):
     WHERE = DRILL
     BINDINGS = [*bindings(DRILL), Binding("enter", "enter", show=False)]
 
-    def __init__(self, drill: Drill) -> None:
+    def __init__(self, drill: Drill, *, taken_back: bool = False) -> None:
         super().__init__()
         self.drill = drill
+        self._taken_back = taken_back  # its first card is one that was just undone
         self._dealt: Turn | None = None  # what shows now
 
     def body(self) -> ComposeResult:
@@ -61,12 +62,15 @@ class DrillScreen(BaseScreen):
         self.query_one("#number", Input).cursor_blink = False
         self.query_one("#text", TextArea).cursor_blink = False
         self.set_interval(1.0, self.tell_time)
-        self.deal()
+        self.deal(write=not self._taken_back)
 
     # -- drawing ------------------------------------------------------------------------------------
 
-    def deal(self) -> None:
-        """Show the card on the table, or the summary where there is none."""
+    def deal(self, *, write: bool = True) -> None:
+        """Show the card on the table, or the summary where there is none.
+
+        write: its box gets the keys. After an undo it does not, so that the next key may take back more.
+        """
         turn = self.drill.turn
         if turn is None:
             self.app.show_summary(self.drill)
@@ -94,7 +98,7 @@ class DrillScreen(BaseScreen):
                 self.take_up_draft(turn)
             self.scroller.scroll_home(animate=False)
             box = {AnswerForm.NUMBER: "#number", AnswerForm.TEXT: "#text"}.get(form)
-            self.set_focus(self.query_one(box) if box else None)
+            self.set_focus(self.query_one(box) if box and write else None)
         self._dealt = turn
         self.hush()
         if turn.changed:
@@ -288,8 +292,7 @@ class DrillScreen(BaseScreen):
         except FatutorError as reason:
             self.say(reason)
             return
-        self.deal()
-        self.set_focus(None)  # so that the next key may take back more; `a` leads into the box
+        self.deal(write=False)
         self.say(sheet.taken_back(undone))
 
     def action_suspend_card(self) -> None:
