@@ -98,7 +98,7 @@ def parser() -> argparse.ArgumentParser:
     instead = demo.add_mutually_exclusive_group()
     instead.add_argument("--on", metavar="REMOTE", help="on a far side that config.toml names")
     instead.add_argument("--recorded", action="store_true", help="show the run recorded on a GPU")
-    instead.add_argument("--history", action="store_true", help="the runs kept so far, of one demo or all")
+    instead.add_argument("--history", action="store_true", help="the runs that the app kept, of one or all")
     instead.add_argument("--check-remote", metavar="REMOTE", help="say what is missing on a far side")
     demo.add_argument("--json", action="store_true", help="events, one JSON object a line; else a document")
     demo.set_defaults(verb=_demo)

@@ -138,6 +138,7 @@ def _listed(demo: Demo) -> dict[str, Any]:
             for param in demo.params
         },
         "seconds": demo.seconds,
+        "plan": demo.plan,
         "explain": demo.explain,
     }
 

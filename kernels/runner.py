@@ -124,8 +124,10 @@ def _need(demo: Demo) -> None:
 
 def _load(demo: Demo, asked: str) -> str:
     """Choose where to run, then import what is needed in the mode that this takes."""
+    if asked == "cuda" and "cuda" not in demo.devices:
+        raise RefusalError(f"{demo.name} runs on the CPU alone", "use --device cpu", exit_code=1)
     cuda, why_not = _cuda() if "torch" in demo.needs else (False, "")
-    if asked == "cuda" and "cuda" in demo.devices and not cuda:
+    if asked == "cuda" and not cuda:
         reason = f": {why_not}" if why_not else ""
         raise RefusalError(f"PyTorch finds no CUDA device here{reason}", "use --device cpu", exit_code=1)
     possible = [place for place in demo.devices if place != "cuda" or (cuda and asked != "cpu")]

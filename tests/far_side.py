@@ -30,6 +30,7 @@ def listing(**changes: object) -> list[dict[str, object]]:
         "form": "number",
         "choices": [],
         "seconds": 1,
+        "plan": "Count both [here].",
         "explain": "Because *tiles*.",
         "params": {
             "n": {"default": 512, "values": [256, 512], "help": "keys"},

@@ -32,6 +32,8 @@ class Param:
 class Demo:
     """One claim that a machine can settle. `form` is NUMBER (in `unit`) or CHOICE (one of `choices`).
 
+    The claim may answer the question, so it waits for the result; `plan` is one sentence on what a run does.
+
     `devices` are where it can run, out of "cuda", "interpreter" and "cpu", best first; empty if not told.
     """
 
@@ -45,6 +47,7 @@ class Demo:
     devices: tuple[str, ...] = ()
     params: tuple[Param, ...] = ()
     seconds: float = 0.0
+    plan: str = ""
     explain: str = ""
 
 
@@ -117,6 +120,7 @@ def _demo(fields: Fields) -> Demo:
         devices=tuple(str(scalar("devices", device)) for device in fields.items("devices", ())),
         params=tuple(_param(name, member(said)) for name, said in fields.members("params").items()),
         seconds=fields.maybe_number("seconds") or 0.0,
+        plan=fields.line("plan"),
         explain=fields.text("explain"),
     )
 

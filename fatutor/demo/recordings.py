@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
@@ -72,10 +72,11 @@ class Recording:
         parts = (where, self.date, f"driver {self.driver}" * bool(self.driver), *names)
         return " · ".join(filter(None, parts))
 
-    def params(self, demo: str) -> Mapping[str, object]:
-        """The sizes that the demo was recorded with."""
-        started = self._start(demo)
-        return started.params if started else {}
+    def shown(self, demo: str) -> tuple[Event, ...]:
+        """The events for people: without the sizes asked for, which a run on a GPU may have set larger."""
+        return tuple(
+            replace(event, params={}) if isinstance(event, Started) else event for event in self.demos[demo]
+        )
 
     def counted(self, calls: Iterable[Call]) -> list[tuple[Call, Moved]]:
         """Those of the calls whose bytes of DRAM its counters have read."""

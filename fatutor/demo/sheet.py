@@ -25,7 +25,10 @@ COUNTERS = (
 
 
 def question(demo: Demo, params: Mapping[str, object]) -> str:
-    """The claim, the question and its choices, as Markdown; other sizes than the question has stand below."""
+    """What a run does, the question and its choices, as Markdown; sizes other than the question's below.
+
+    Not the claim: it often is the answer.
+    """
     others = [
         f"{param.name} {params[param.name]} in place of {param.default}"
         for param in demo.params
@@ -33,7 +36,7 @@ def question(demo: Demo, params: Mapping[str, object]) -> str:
     ]
     now = f"\n\n**Now with {' and '.join(others)}.**" if others else ""
     choices = "\n".join(f"{place}. {choice}" for place, choice in enumerate(demo.choices, 1))
-    return f"## {demo.claim}\n\n{demo.question}{now}\n\n{choices}"
+    return f"## {demo.plan}\n\n{demo.question}{now}\n\n{choices}"
 
 
 def asking(demo: Demo, source: Source, carried_over: str) -> str:
@@ -99,9 +102,12 @@ def pace(told: Progress, passed: float) -> str:
     return " · ".join(words)
 
 
-def verdict(seen: Witnesses) -> tuple[str, str]:
-    """Who was right, for above the numbers: the verdict on the claim, then on the prediction."""
-    return seen.verdict, seen.comparison
+def verdict(demo: Demo, seen: Witnesses) -> tuple[str, str, str]:
+    """Who was right, for above the numbers: the verdict, the claim that it is on, then your prediction.
+
+    A run that failed says nothing of the claim.
+    """
+    return seen.verdict, f"Claim: {demo.claim}" if seen.comparison else "", seen.comparison
 
 
 def remarks(seen: Witnesses, *recorded: str) -> str:
@@ -118,12 +124,11 @@ def recorded_line(demo: str, recording: Recording) -> str:
     result = next((event for event in recording.demos[demo] if isinstance(event, Result)), None)
     if result is None:
         return ""
-    size = " · ".join(f"{name} {value}" for name, value in recording.params(demo).items())
     value = result.formula if result.measured is None else result.measured
     figure = result.answer if value is None else f"{result.quantity} {human(value, result.unit)}".strip()
     decided = f"{result.verdict}: {result.why}" if result.why else result.verdict
     told = ", ".join(filter(None, (figure, decided)))
-    return f"Recorded on {recording.device}, {recording.date}{f', {size}' if size else ''}: {told}."
+    return f"Recorded on {recording.device}, {recording.date}: {told}."
 
 
 def counted(result: Result, recording: Recording | None) -> str:

@@ -18,7 +18,7 @@ _OPENINGS = {"strong_open": Style.STRONG, "em_open": Style.EM, "s_open": Style.D
 _KEPT_WHOLE = 24  # a formula up to so many cells is not broken over two lines
 # What reads badly on two lines: a number and its unit or its next thousands, an exponent, `d = 128`.
 _TOGETHER = re.compile(
-    r"(?<=\d)[ ](?:%|(?:[KMGT]i?)?B(?:/s)?\b|[MGTP]?FLOPs?(?:/[sB])?\b|m?s\b|\d{3}\b)"
+    r"(?<=\d)[ ](?:%|(?:[KMGT]i?)?B(?:/s)?\b|[MGTP]?FLOPs?(?:/[sB])?\b|[mµn]?s\b|\d{3}\b)"
     r"|\^\([^()\n]{1,22}\)"
     r"|(?<![^\s(])\S{1,4}[ ][=≤≥≈<>][ ](?=\S)"
 )
@@ -26,10 +26,10 @@ _TOGETHER = re.compile(
 
 def inline(token: Token, base: Style) -> list[Span]:
     """The spans of an `inline` token; a line feed among them is a break that the author asked for."""
-    return _together(_spans(token.children or [], base))
+    return together(_spans(token.children or [], base))
 
 
-def _together(spans: list[Span]) -> list[Span]:
+def together(spans: list[Span]) -> list[Span]:
     """The spans with glue in place of the spaces at which no line should end."""
     text = plain(spans)
     glued = {at for match in _TOGETHER.finditer(text) for at in range(*match.span()) if text[at] == " "}

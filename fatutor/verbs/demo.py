@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
@@ -16,7 +15,7 @@ from fatutor.demo.foreground import run_to_end
 from fatutor.demo.places import Place
 from fatutor.desk import Desk
 from fatutor.errors import FatutorError
-from fatutor.verbs.demo_lines import Table, print_json
+from fatutor.verbs.demo_lines import Table, print_json, say
 from fatutor.verbs.desk import make_desk
 
 
@@ -31,7 +30,7 @@ def demo(arguments: argparse.Namespace) -> int:
             return _list(tuple(desk.demos.values()), as_document=arguments.json)
         asked = desk.demo(arguments.name)
         if arguments.recorded:
-            return _recorded(desk, asked.name, as_events=arguments.json)
+            return _recorded(desk, asked, as_events=arguments.json)
         place = _place(desk, asked, arguments)
         return _run(desk, asked, place, _params(arguments.param), as_events=arguments.json)
 
@@ -51,7 +50,7 @@ def _place(desk: Desk, asked: Demo, arguments: argparse.Namespace) -> Place:
 
 
 def _run(desk: Desk, asked: Demo, place: Place, params: dict[str, object], *, as_events: bool) -> int:
-    show = partial(_as_event, desk) if as_events else Table(place.launcher.at)
+    show = partial(_as_event, desk) if as_events else Table(asked.claim, place.launcher.at)
     outcome = run_to_end(place.launcher, asked.name, params, place.device, show)
     if isinstance(outcome, Failed):
         if not as_events:
@@ -60,7 +59,7 @@ def _run(desk: Desk, asked: Demo, place: Place, params: dict[str, object], *, as
     if not as_events:
         recording = desk.recording(asked.name)
         if recording and recording.on_gpu(asked.name):
-            print(sheet.recorded_line(asked.name, recording))
+            say(sheet.recorded_line(asked.name, recording))
         _print_counters(desk, outcome)
     return 0
 
@@ -74,8 +73,9 @@ def _as_event(desk: Desk, event: Event, **more: object) -> None:
 
 
 def _print_counters(desk: Desk, result: Result) -> None:
-    if told := sheet.counted(result, desk.counted(result)):
-        print(told)
+    for line in sheet.counted(result, desk.counted(result)).splitlines():
+        told = line.lstrip(" ")
+        say(told, " " * (len(line) - len(told)))
 
 
 def _params(given: list[str]) -> dict[str, object]:
@@ -86,33 +86,32 @@ def _params(given: list[str]) -> dict[str, object]:
     return {key: value for key, _, value in pairs}
 
 
-def _recorded(desk: Desk, name: str, *, as_events: bool) -> int:
+def _recorded(desk: Desk, asked: Demo, *, as_events: bool) -> int:
     """The recorded run, which says so in every line that a program could take for a live one."""
-    recording = desk.recording(name)
+    name, recording = asked.name, desk.recording(asked.name)
     if recording is None:
         raise FatutorError(f"no run of {name} is recorded", f"fatutor demo {name} runs it")
-    table = Table(f", {recording.date}, recorded")
-    if not as_events:
-        print(recording.origin(name))
-    for event in recording.demos[name]:
-        if as_events:
+    if as_events:
+        for event in recording.demos[name]:
             _as_event(desk, event, recorded=recording.origin(name))
-        else:
-            table(event)
-            if isinstance(event, Result):
-                _print_counters(desk, event)
+        return 0
+    table = Table(asked.claim, f", {recording.date}, recorded")
+    say(recording.origin(name))
+    for event in recording.shown(name):
+        table(event)
+        if isinstance(event, Result):
+            _print_counters(desk, event)
     return 0
 
 
 def _list(demos: tuple[Demo, ...], *, as_document: bool) -> int:
     if as_document:
-        listed = [
-            {"name": one.name, "claim": one.claim, "unit": one.unit, "needs": one.needs} for one in demos
-        ]
+        shown = ("name", "plan", "claim", "unit", "needs")
+        listed = [{field: getattr(one, field) for field in shown} for one in demos]
         print(json.dumps(listed, ensure_ascii=False))
         return 0
     for one in demos:
-        print(f"{one.name:<20} {one.claim}")
+        say(one.plan, f"{one.name:<20} ")
     return 0
 
 
@@ -123,9 +122,10 @@ def _history(desk: Desk, name: str | None, *, as_document: bool) -> int:
         return 0
     for run in runs:
         first, second = history.lines(run, desk.time.clock.zone)
-        print(f"{first}\n  {second}")
+        say(first)
+        say(second, "  ")
     if not runs:
-        print("no run is kept yet; the app keeps those that follow a prediction")
+        say("no run is kept yet; the app keeps those that follow a prediction")
     return 0
 
 
@@ -135,7 +135,7 @@ def _check_remote(desk: Desk, name: str, *, as_document: bool) -> int:
     demos = sorted(desk.demos.values(), key=lambda one: ("cuda" not in one.devices, -len(one.needs)))
     if not demos:
         raise FatutorError("there are no demos to check with", "install fatutor again")
-    print(f"asking {name} to start {demos[0].name} …", file=sys.stderr)
+    say(f"asking {name} to start {demos[0].name} …", err=True)
     findings = remote.check(launcher, demos[0])
     if as_document:
         listed = [
@@ -146,5 +146,5 @@ def _check_remote(desk: Desk, name: str, *, as_document: bool) -> int:
     else:
         for found in findings:
             way_out = f"; {found.way_out}" if found.way_out else ""
-            print(f"{'✓' if found.fine else '✗'} {found.what:<8} {found.told}{way_out}")
+            say(f"{found.told}{way_out}", f"{'✓' if found.fine else '✗'} {found.what:<8} ")
     return 0 if all(found.fine for found in findings) else 1

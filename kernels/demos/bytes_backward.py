@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kernels.demos import Demo, Param
-from kernels.demos.common import COUNTED, Steps, verdict
+from kernels.demos.common import COUNTED, Steps, many, verdict
 from kernels.measure import counted, traffic
 from kernels.wire import Event, Result, Row, Series
 
@@ -60,7 +60,7 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
     assert formula is not None and found is not None
     standard = ITEMSIZE * (7 * n * n + 8 * n * HEAD_DIM)
     tiles = -(-n // tile)
-    yield Row("tiled, backward", formula.total, found.total, "B", f"{tiles} tiles each way")
+    yield Row("tiled, backward", formula.total, found.total, "B", f"{many(tiles, 'tile')} each way")
     for name in sorted(formula.read):
         yield Row(f"{name} read", formula.read[name], found.read.get(name, 0), "B", _NAMES.get(name, ""))
     yield Row("standard, backward", standard, None, "B", "seven N × N passes, operands read once")

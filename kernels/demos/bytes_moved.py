@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kernels.demos import Demo, Param
+from kernels.demos.common import many
 from kernels.measure import counted, traffic
 from kernels.wire import Call, Event, Progress, Result, Row, Series
 
@@ -70,7 +71,7 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
     standard, tiled, floor = _standard(n).total, _tiled(n, rows).total, traffic.floor(_problem(n)).total
     tiles = -(-n // rows)
     yield Row("standard", standard, totals["standard"][-1], "B", "S and P cross memory six times")
-    yield Row("tiled", tiled, totals["tiled"][-1], "B", f"K and V are read {tiles} times")
+    yield Row("tiled", tiled, totals["tiled"][-1], "B", f"K and V are read {many(tiles, 'time')}")
     yield Row("floor", floor, None, "B", "everything once")
     for name, values in totals.items():
         yield Series(name, lengths, values, "N", "B")
@@ -87,8 +88,9 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
         unit="B",
         verdict="refuted" if wrong else "confirmed",
         why=f"the count differs from the formula for {', '.join(wrong)}" if wrong else why,
-        derivation=f"Q and O once: 2·{n}·{HEAD_DIM}·{ITEMSIZE} = {once:,}. K and V for each of {tiles} "
-        f"tiles: {tiles}·{once:,} = {tiles * once:,}. Logsumexp: 4·{n} = {4 * n:,}. Together {tiled:,}.",
+        derivation=f"Q and O once: 2·{n}·{HEAD_DIM}·{ITEMSIZE} = {once:,}. K and V for each of "
+        f"{many(tiles, 'tile')}: {tiles}·{once:,} = {tiles * once:,}. Logsumexp: 4·{n} = {4 * n:,}. "
+        f"Together {tiled:,}.",
         limits="Counted by the interpreter, on any machine: what the kernel asks for. How much of it "
         "reaches DRAM depends on a GPU's caches, and only that GPU's counters can tell.",
         calls=_calls(n),

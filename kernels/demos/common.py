@@ -73,6 +73,11 @@ def percent(share: float, decimals: int = 0) -> str:
     return f"{100 * share:.{decimals}f} %"
 
 
+def many(count: int, one: str) -> str:
+    """A count of things with a regular plural: 1 part, 2 parts."""
+    return f"{count:,} {one}{'s' * (count != 1)}"
+
+
 def place(device: str) -> str:
     """Where tensors live: "cuda", or "cpu" for the interpreter as well."""
     return "cuda" if device == "cuda" else "cpu"

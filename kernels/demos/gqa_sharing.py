@@ -6,7 +6,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kernels.demos import Demo, Param
-from kernels.demos.common import COUNTED, TIMED, Steps, ceilings, forwards, on_gpu, percent, timed, verdict
+from kernels.demos.common import (
+    COUNTED,
+    TIMED,
+    Steps,
+    ceilings,
+    forwards,
+    many,
+    on_gpu,
+    percent,
+    timed,
+    verdict,
+)
 from kernels.measure import counted, traffic
 from kernels.wire import Event, Result, Row, Series
 
@@ -59,7 +70,7 @@ def _counted(chosen: int) -> Iterator[Event]:
     flops = counted.decoding_flops(problem)
     measured, formula, wrong = {}, {}, []
     for kv_heads in KV_HEADS:
-        yield steps.begin(f"{kv_heads} KV heads")
+        yield steps.begin(many(kv_heads, "KV head"))
         found = counted.decoding(problem, kv_heads=kv_heads, splits=1).bytes
         asked = traffic.decoding(problem, kv_heads=kv_heads, splits=1)
         cache, read = 2 * kv_heads * KEYS * HEAD_DIM * 2, found.read["K"] + found.read["V"]
@@ -67,7 +78,9 @@ def _counted(chosen: int) -> Iterator[Event]:
         yield Row(_name(kv_heads), formula[kv_heads], measured[kv_heads], "FLOP/B", f"of {HEADS} query heads")
         yield Row(f"K and V, {_name(kv_heads)}", cache, read, "B")
         if (read, found.total) != (cache, asked):
-            wrong.append(f"with {kv_heads} KV heads {found.total:,} B are asked for and not {asked:,} B")
+            wrong.append(
+                f"with {many(kv_heads, 'KV head')} {found.total:,} B are asked for and not {asked:,} B"
+            )
     yield Series("intensity", KV_HEADS[::-1], [measured[h] for h in KV_HEADS[::-1]], "KV heads", "FLOP/B")
     yield Result(
         quantity=_name(chosen),

@@ -95,6 +95,7 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
         "other queries are harmed": rest > 1e-5 or not spared,
     }
     wrong = [what for what, holds in checks.items() if holds]
+    blind_ones = "the first sees" if blind == 1 else f"the first {blind} see"
     yield Result(
         quantity="largest output of the tiled kernel",
         formula=0,
@@ -105,7 +106,7 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
         or "without a guard the row is NaN, with -1e30 it is the mean of V, and the tiled kernel gives "
         "exactly 0 with a logsumexp of -inf",
         derivation=f"{n} queries, {KEYS} keys, aligned at the end: query i sees the keys up to i - {blind}, "
-        f"so the first {blind} see none. For them exp(-inf - (-inf)) = exp(NaN).",
+        f"so {blind_ones} none: exp(-inf - (-inf)) = exp(NaN).",
         limits="Libraries differ: some return NaN here, some the mean of V, some 0, and it changed between "
         f"versions. PyTorch {torch.__version__} is not what is tested.",
         answer=_answer(first, v),

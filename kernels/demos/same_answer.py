@@ -15,8 +15,9 @@ HEAD_DIM = 64
 SCALE = 1 / 8
 
 # Rounding to p bits changes a number by at most 2⁻ᵖ of itself. The root mean square over all mantissas is
-# 0.425 of that: 1/√3 for an error spread evenly over its interval, √(3 / (8 ln 2)) for the mantissas.
-TYPICAL = math.sqrt(1 / (8 * math.log(2)))
+# √(1 / (8 ln 2)) of that: 1/√3 for an error spread evenly over its interval, √(3 / (8 ln 2)) for the
+# mantissas. Three digits of it, as printed, so that a reader can work out again what follows.
+TYPICAL = 0.425
 HALF_BITS = {"fp16": 11, "bf16": 8}
 FP32_ROUNDING = 2.0**-24
 TILED_ROUNDINGS = 2  # P and O
@@ -48,7 +49,7 @@ DEMO = Demo(
 Over the real numbers both compute the same thing: moving (l, o) to a new reference multiplies both by
 exp(m_old - m_new), which cancels in o / l. What is left is rounding, and it can be predicted.
 
-Let δ be the typical rounding of the type, 0.425 · 2⁻¹¹ = 2.07e-4 for fp16 (root mean square over all
+Let δ be the typical rounding of the type, 0.425 · 2⁻¹¹ = 2.08e-4 for fp16 (root mean square over all
 mantissas). Sums are kept in fp32 by both and add nothing visible.
 
 - **Tiled** rounds twice: P before its product with V, and O. Independent errors add as squares:
@@ -133,8 +134,8 @@ def run(params: Mapping[str, Any], device: str) -> Iterator[Event]:
         or f"in fp16 the tiled answer is {1 / first.ratio:.1f} times nearer to float64 than the standard "
         "one, which rounds S as well; no case is off by more than rounding explains",
         derivation=f"P and O are rounded to fp16, each by 0.425·2⁻¹¹ = {power(once, 3)}; together "
-        f"√2·{power(once, 3)} = {power(math.sqrt(TILED_ROUNDINGS) * once, 3)}. Standard also rounds S: "
-        f"√7·{power(once, 3)} = {power(math.sqrt(STANDARD_ROUNDINGS) * once, 3)}, and is off by "
+        f"√2·0.425·2⁻¹¹ = {power(math.sqrt(TILED_ROUNDINGS) * once, 3)}. Standard also rounds S: "
+        f"√7·0.425·2⁻¹¹ = {power(math.sqrt(STANDARD_ROUNDINGS) * once, 3)}, and is off by "
         f"{power(first.standard, 3)}.",
         limits=_LIMITS[device],
         answer=_answer(ratio, identical=all(outcomes[case].identical for case in ordinary)),

@@ -11,6 +11,7 @@ from kernels.demos.common import (
     FP32_ROUNDING,
     Steps,
     forwards,
+    many,
     normal,
     off,
     on_gpu,
@@ -46,7 +47,7 @@ DEMO = Demo(
     devices=("cuda", "interpreter"),
     params=(Param("n", 512, (256, 512), f"keys in the cache; {GPU_KEYS:,} on a GPU"),),
     seconds=4.0,
-    plan="Decode with 1 to 8 parts and compare with float64; on a GPU also time them.",
+    plan="Decode with one part and with several, and compare the outputs; on a GPU also time them.",
     explain="""\
 A part's finished output o_p with its logsumexp L_p is a summary of its keys, with sum 1 on the reference L_p.
 So
@@ -82,20 +83,20 @@ def _counted(n: int) -> Iterator[Event]:
     wrong: list[str] = []
     outputs, largest = [], 0.0
     for splits in SPLITS:
-        yield steps.begin(f"{splits} parts")
+        yield steps.begin(many(splits, "part"))
         o, _ = decode.forward(q, k, v, causal=True, scale=scale, splits=splits)
         outputs.append(o)
         largest = max(largest, off(o, outputs[0]))
         error = off(o, exact)
         yield Row(
-            f"{splits} parts" if splits > 1 else "1 part",
+            many(splits, "part"),
             None,
             error,
             "",
             f"{power(off(o, outputs[0]))} from one",
         )
         if not error <= limit:
-            wrong.append(f"{splits} parts are off by {power(error)}, more than {power(limit)}")
+            wrong.append(f"with {many(splits, 'part')} it is off by {power(error)}, more than {power(limit)}")
     most = SPLITS[-1]
     yield steps.begin("bytes")
     problem = traffic.Problem(1, n, HEAD_DIM, 2, heads=HEADS)
@@ -142,7 +143,7 @@ def _on_gpu(_: int) -> Iterator[Event]:
     for splits in GPU_SPLITS:
         time, programs = times[str(splits)].median, GPU_KV_HEADS * splits
         note = f"{programs} programs on {multiprocessors} SMs, {moved / time / 1e12:.2f} TB/s"
-        yield Row(f"{splits} parts" if splits > 1 else "1 part", None, time, "s", note)
+        yield Row(many(splits, "part"), None, time, "s", note)
     yield Series("time", GPU_SPLITS, [times[str(splits)].median for splits in GPU_SPLITS], "parts", "s")
     largest = max(off(o, outputs["1"]) for o in outputs.values())
     best = min(GPU_SPLITS, key=lambda splits: times[str(splits)].median)
@@ -152,7 +153,7 @@ def _on_gpu(_: int) -> Iterator[Event]:
     if not largest <= 2 * BF16_ROUNDING:
         wrong.append(f"parts are {power(largest)} apart")
     if gain < 2:
-        wrong.append(f"{best} parts are only {gain:.1f} times as fast as one")
+        wrong.append(f"{many(best, 'part')} at best: only {gain:.1f} times as fast as one")
     alike = all(bool((o == outputs["1"]).all()) for o in outputs.values())
     yield Result(
         quantity="largest difference from one part",

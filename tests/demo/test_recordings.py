@@ -45,8 +45,18 @@ def test_one_says_where_when_and_with_what(tmp_path) -> None:
         "recorded on NVIDIA H200 · 2026-11-30 · driver 570.1 · torch 2.9.1 · triton 3.7.1"
     )
     assert recording.label == "recorded on NVIDIA H200"
-    assert recording.params("bytes-moved") == {"n": 512}
+    [started, *_] = recording.demos["bytes-moved"]
+    assert isinstance(started, Started)
+    assert started.params == {"n": 512}
     assert [type(event) for event in recording.demos["bytes-moved"]] == [Started, Row, Result]
+
+
+def test_people_are_shown_no_size_that_the_gpu_may_not_have_run(tmp_path) -> None:
+    recording = read_recording(put(tmp_path, "h200.json"))
+    [started, *rest] = recording.shown("bytes-moved")
+    assert isinstance(started, Started)
+    assert (started.device, started.params) == ("cuda", {})
+    assert rest == list(recording.demos["bytes-moved"][1:])
 
 
 def test_a_demo_that_came_to_no_result_is_not_recorded(tmp_path) -> None:

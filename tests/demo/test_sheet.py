@@ -9,12 +9,12 @@ import pytest
 from fatutor.deck.model import AnswerForm, Card, Choice, Kind, Place, Response
 from fatutor.demo import sheet
 from fatutor.demo.catalogue import Demo, Param
-from fatutor.demo.events import Call, Progress, Result, Started
+from fatutor.demo.events import Call, Failed, Progress, Result, Started
 from fatutor.demo.evidence import Evidence, witnesses
 from fatutor.demo.prediction import Prediction, carried
 from fatutor.demo.recordings import Moved, Recording
 
-BYTES = Demo("bytes-moved", "Fewer.", "How many?", AnswerForm.NUMBER, unit="B")
+BYTES = Demo("bytes-moved", "Fewer.", "How many?", AnswerForm.NUMBER, unit="B", plan="Count.")
 SAME = Demo("same", "Same.", "Which?", AnswerForm.CHOICE, choices=("No further", "Further"))
 
 
@@ -86,11 +86,11 @@ def test_every_size_with_its_values_and_which_one_a_key_changes() -> None:
 
 def test_a_question_put_at_another_size_says_so() -> None:
     demo = replace(BYTES, params=(Param("n", 512, (256, 512), "keys"), Param("rows", 64, (32, 64), "")))
-    assert sheet.question(demo, {"n": 512, "rows": 64}) == "## Fewer.\n\nHow many?\n\n"
+    assert sheet.question(demo, {"n": 512, "rows": 64}) == "## Count.\n\nHow many?\n\n"
     changed = sheet.question(demo, {"n": 256, "rows": 32})
     assert (
         changed
-        == "## Fewer.\n\nHow many?\n\n**Now with n 256 in place of 512 and rows 32 in place of 64.**\n\n"
+        == "## Count.\n\nHow many?\n\n**Now with n 256 in place of 512 and rows 32 in place of 64.**\n\n"
     )
     assert "Now" not in sheet.question(demo, {})
     assert sheet.question(SAME, {}).endswith("1. No further\n2. Further")
@@ -114,12 +114,26 @@ def test_progress_with_rate_and_time_left(told, passed, expected) -> None:
 def test_the_verdict_with_what_was_recorded_beside_it() -> None:
     evidence = Evidence().after(Result("confirmed", "tiled", 4, 4, "B", "equal", "2*2*2", "counted"))
     seen = witnesses(evidence, Prediction("4", value=4))
-    assert sheet.verdict(seen) == ("✓ confirmed: equal", "You said 4 B: exactly right.")
+    assert sheet.verdict(BYTES, seen) == (
+        "✓ confirmed: equal",
+        "Claim: Fewer.",
+        "You said 4 B: exactly right.",
+    )
     assert sheet.remarks(seen, "Recorded on it.").split("\n\n") == [
         "Recorded on it.",
         "By the formula: 2*2*2",
         "counted",
     ]
+
+
+def test_a_run_that_failed_says_nothing_of_the_claim() -> None:
+    seen = witnesses(Evidence().after(Failed("out of memory", "")), Prediction("4", value=4))
+    assert sheet.verdict(BYTES, seen) == ("out of memory", "", "")
+
+
+def test_the_claim_which_may_be_the_answer_is_not_told_with_the_question() -> None:
+    assert "Fewer." not in sheet.question(BYTES, {})
+    assert "Same." not in sheet.question(SAME, {})
 
 
 def test_a_recording_is_one_line_with_device_and_day() -> None:
@@ -130,7 +144,7 @@ def test_a_recording_is_one_line_with_device_and_day() -> None:
     started = Started("bytes-moved", "cuda", params={"n": 512})
     measured = Result("confirmed", "tiled", 1181696, 270000, "B", "L2 served the rest")
     assert line(measured, started) == (
-        "Recorded on NVIDIA H200, 2026-11-30, n 512: tiled 270 kB, confirmed: L2 served the rest."
+        "Recorded on NVIDIA H200, 2026-11-30: tiled 270 kB, confirmed: L2 served the rest."
     )
     assert line(Result("refuted", answer="further")) == (
         "Recorded on NVIDIA H200, 2026-11-30: further, refuted."

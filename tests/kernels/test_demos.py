@@ -107,6 +107,9 @@ def test_same_answer() -> None:
     assert result.answer == "no further, or nearer"
     assert result.formula == pytest.approx(2.93e-4, rel=0.01)  # √2 · 0.425 · 2⁻¹¹
     assert result.measured == pytest.approx(result.formula, rel=0.2)
+    # Each figure follows from what stands before it: 2.0752e-4, times √2 2.9348e-4, times √7 5.4904e-4.
+    assert "each by 0.425·2⁻¹¹ = 2.08e-4; together √2·0.425·2⁻¹¹ = 2.93e-4." in result.derivation
+    assert "√7·0.425·2⁻¹¹ = 5.49e-4, and is off by" in result.derivation
     assert set(said.rows) == {
         "fp16",
         "fp32",

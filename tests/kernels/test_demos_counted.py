@@ -13,6 +13,7 @@ pytest.importorskip("torch")
 pytest.importorskip("triton")
 
 from kernels.demos import modules
+from kernels.demos.common import many
 from tests.kernels.demo_runs import run
 
 EQUAL: dict[tuple[str, str], tuple[float, dict[str, float]]] = {
@@ -117,6 +118,24 @@ def test_answers_that_rest_on_values(name: str, written: str) -> None:
     assert said.result.answer == ANSWERS[name, written]
     assert said.result.verdict == "confirmed"
     assert said.steady
+
+
+def test_one_thing_is_told_in_the_singular() -> None:
+    assert [many(count, "part") for count in (0, 1, 2, 4096)] == [
+        "0 parts",
+        "1 part",
+        "2 parts",
+        "4,096 parts",
+    ]
+    tiles = run("tile-size", n=128).notes
+    assert tiles["64 queries a tile"] == "K and V, read 2 times"
+    assert tiles["128 queries a tile"] == tiles["256 queries a tile"] == "K and V, read 1 time"
+    moved = run("bytes-moved", n=128, tile_rows=128)
+    assert moved.notes["tiled"] == "K and V are read 1 time"
+    assert "K and V for each of 1 tile: 1·32,768 = 32,768." in moved.result.derivation
+    assert run("bytes-backward", n=64, tile=64).notes["tiled, backward"] == "1 tile each way"
+    assert "so the first sees none: exp(" in run("masked-rows", blind=1).result.derivation
+    assert "so the first 16 see none: exp(" in run("masked-rows", blind=16).result.derivation
 
 
 def test_every_demo_is_tested() -> None:
@@ -249,7 +268,7 @@ def test_decoding_is_refuted_by_a_kernel_that_reads_keys_for_each_query_head(
     monkeypatch.setattr(decode, "forward", unpacked)
     assert refuse("gqa-sharing") == (
         "with 2 KV heads 2,099,232 B are asked for and not 526,368 B; "
-        "with 1 KV heads 2,099,232 B are asked for and not 264,224 B"
+        "with 1 KV head 2,099,232 B are asked for and not 264,224 B"
     )
 
 

@@ -241,3 +241,24 @@ def test_tile_size(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
     assert said.result.answer == "shared memory and registers of a multiprocessor"
     assert said.result.verdict == "confirmed"
     assert "128 queries a tile are fastest, 4.0 times faster than 16" in said.result.why
+
+
+@pytest.mark.parametrize(
+    ("lowest", "why"),
+    [
+        (4.0, "64 and 256 queries a tile are fastest, 2.4 times faster than 16; a tile that needs 294,912 B"),
+        (1.6667, "no tile is faster than the lowest"),
+    ],
+)
+def test_tile_size_prefers_none_of_two_heights_that_print_the_same_time(
+    lowest: float, why: str, gpu: Gpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from triton.runtime.errors import OutOfResources
+
+    from kernels.demos import tile_size
+
+    refusals = iter([None] * 5 + [OutOfResources(294_912, 232_448, "shared memory")])
+    monkeypatch.setattr(tile_size, "_refused", lambda call: next(refusals))
+    seconds = {"16": lowest, "32": 2.0, "64": 1.6671, "128": 1.8, "256": 1.6673}
+    said = gpu("tile-size", seconds, {"GPU_N": 128, "GPU_HEADS": 1})
+    assert said.result.why.startswith(why)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kernels import runner
-from kernels.demos import Demo, Param
+from kernels.demos import Demo, Param, modules
 from kernels.runner import RefusalError
 from kernels.wire import Error, Event, Progress, Result, Row, Start
 
@@ -179,6 +179,17 @@ class NoCuda:
         is_available = staticmethod(lambda: False)
 
 
+@pytest.mark.parametrize("name", modules())
+def test_every_demo_refuses_a_gpu_that_is_not_there(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "find_spec", lambda package: object())
+    monkeypatch.setattr(runner, "import_module", lambda package: NoCuda)
+    events: list[Event] = []
+    with pytest.raises(RefusalError, match=r"; use --device cpu$") as refusal:
+        runner.run(modules()[name], {}, "cuda", events.append)
+    assert refusal.value.exit_code == 1
+    assert not [event for event in events if isinstance(event, Start)]
+
+
 def test_devices(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setattr(runner, "find_spec", lambda name: object())
     monkeypatch.setattr(runner, "import_module", lambda name: NoCuda)
@@ -190,7 +201,9 @@ def test_devices(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
 
     assert chosen(both, "auto") == "cpu"
     assert chosen(both, "cpu") == "cpu"
-    assert chosen(DEMO, "cuda") == "cpu"  # it counts, wherever it is asked to
+    with pytest.raises(RefusalError, match=r"^plain runs on the CPU alone; use --device cpu$") as refusal:
+        chosen(DEMO, "cuda")
+    assert refusal.value.exit_code == 1
     with pytest.raises(RefusalError, match="no CUDA device here; use --device cpu") as refusal:
         chosen(both, "cuda")
     assert refusal.value.exit_code == 1

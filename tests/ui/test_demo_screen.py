@@ -77,7 +77,8 @@ async def turn_to(seat, card: str) -> None:
 async def open_demo(seat) -> None:
     await turn_to(seat, "ridge")
     await seat.press("d")
-    seat.expect("Tiled [asks] for less.", "How many bytes?")
+    seat.expect("Count both [here].", "How many bytes?")
+    assert not seat.shows("Tiled [asks] for less.")  # the claim, which may be the answer
 
 
 async def predict(seat, text: str) -> None:
@@ -113,6 +114,7 @@ def test_predict_run_and_three_witnesses(open_desk, sit, size) -> None:
         await predict(seat, "0.5 MB")
         # The verdict is in view without a key, whatever the size.
         await wait_for(seat, "✓ confirmed: they are equal", "You said 500 kB: 2.4× under.")
+        seat.expect("Claim: Tiled [asks] for less.")
         seat.expect("4 784 128", "1 181 696", "✓ equal", "500 kB", "n 512 · rows 64 · interpreter on pretend")
         if not seat.shows("By the formula"):
             await seat.press("pagedown")
@@ -280,9 +282,10 @@ def test_where_it_runs_is_shown_and_one_key_changes_it(open_desk, sit, size, tmp
         await seat.press("a")
         await predict(seat, "1.2 MB")
         await wait_for(seat, "✓ confirmed", "Pretend [H200] on box")
-        await wait_for(seat, "Recorded on NVIDIA H200, 2026-11-30, n 8192:", "L2 served the rest")
+        await wait_for(seat, "Recorded on NVIDIA H200, 2026-11-30: tiled 270 kB", "L2 served the rest")
         await seat.press("w")
-        await wait_for(seat, "recorded on NVIDIA H200 · 2026-11-30 · driver 570.1 · torch 2.9.1", "n 8192")
+        await wait_for(seat, "recorded on NVIDIA H200 · 2026-11-30 · driver 570.1 · torch 2.9.1")
+        assert not seat.shows("8192") and not seat.shows("n 512")
         await seat.press("w")
         seat.expect("rows 64 · interpreter")
 
@@ -300,10 +303,11 @@ def test_a_demo_for_a_gpu_alone_offers_the_recorded_run_and_never_as_a_live_one(
     async def scene(seat) -> None:
         await open_demo(seat)
         await wait_for(seat, "needs a GPU and none is here", "recorded on NVIDIA H200 · 2026-11-30")
-        await wait_for(seat, "enter commits it and shows the recorded run", "n 8192")
+        await wait_for(seat, "enter commits it and shows the recorded run")
         await predict(seat, "1.2 MB")
         await wait_for(seat, "✓ confirmed: L2 served the rest", "2026-11-30, recorded · 2 s")
         seat.expect("recorded on NVIDIA H200 · 2026-11-30 · driver 570.1")
+        assert not seat.shows("8192") and not seat.shows("n 512")
         assert not seat.shows("v size")
 
     sit(desk, scene, size)

@@ -16,7 +16,7 @@ from tests import far_side
 @pytest.fixture
 def desk_of_demos(make_desk, tmp_path: Path):
     """A desk whose kernels list two demos, and run the first."""
-    second = {"name": "same-answer", "claim": "Same. " * 30, "form": "choice", "choices": ["one", "two"]}
+    second = {"name": "same-answer", "plan": "Same. " * 30, "form": "choice", "choices": ["one", "two"]}
     listing = far_side.listing() + far_side.listing(**second)
     (tmp_path / "listing.json").write_text(json.dumps(listing), encoding="utf-8")
     script = (sys.executable, far_side.__file__, str(tmp_path), "interpreter")
@@ -37,7 +37,8 @@ async def to_the_demos(seat) -> None:
 def test_a_demo_is_run_from_the_list_which_then_says_how_near_that_came(desk_of_demos, sit, size) -> None:
     async def scene(seat) -> None:
         await to_the_demos(seat)
-        seat.expect("▸ bytes-moved", "Tiled [asks] for less.", "same-answer", "enter open", "q back")
+        assert not seat.shows("Tiled [asks] for less.")
+        seat.expect("▸ bytes-moved", "Count both [here].", "same-answer", "enter open", "q back")
         assert all(len(line) <= size[0] for line in seat.lines)
         await seat.press("down", "enter")
         seat.expect("Choose, 1 to 2")

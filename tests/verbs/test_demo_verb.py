@@ -162,15 +162,19 @@ def test_a_recorded_run_says_so_in_every_line(
     monkeypatch.setattr("fatutor.verbs.demo.make_desk", lambda arguments: desk)
     assert demo(parser().parse_args(["demo", "bytes-moved", "--recorded"])) == 0
     told = capsys.readouterr()
-    assert told.out.splitlines() == ["recorded on NVIDIA H200 · 2026-11-30", "confirmed: L2 served the rest"]
-    assert "2026-11-30, recorded" in told.err
+    assert told.out.splitlines() == [
+        "recorded on NVIDIA H200 · 2026-11-30",
+        "Claim: Tiled [asks] for less.",
+        "confirmed: L2 served the rest",
+    ]
+    assert told.err == "bytes-moved · cuda, 2026-11-30, recorded\n"
     assert demo(parser().parse_args(["demo", "bytes-moved", "--recorded", "--json"])) == 0
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [event["recorded"] for event in events] == ["recorded on NVIDIA H200 · 2026-11-30"] * 2
     # A live run shows the recorded one beside it, by name and day.
     desk.gpu = None
     assert demo(parser().parse_args(["demo", "bytes-moved"])) == 0
-    assert "Recorded on NVIDIA H200, 2026-11-30, n 512: confirmed: L2 served" in capsys.readouterr().out
+    assert "Recorded on NVIDIA H200, 2026-11-30: confirmed: L2 served" in capsys.readouterr().out
     assert not (tmp_path / "home" / "fatutor.db").exists()
 
 
@@ -213,3 +217,20 @@ def test_a_demo_that_is_not_recorded(make_desk, tmp_path, monkeypatch: pytest.Mo
     monkeypatch.setattr("fatutor.verbs.demo.make_desk", lambda arguments: desk)
     with pytest.raises(FatutorError, match="no run of bytes-moved is recorded"):
         demo(parser().parse_args(["demo", "bytes-moved", "--recorded"]))
+
+
+def test_the_list_tells_what_a_run_does_and_not_the_claim_that_may_be_the_answer(
+    make_desk, tmp_path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fatutor.__main__ import parser
+    from fatutor.demo.launcher import Launcher
+
+    (tmp_path / "listing.json").write_text(json.dumps(far_side.listing()), encoding="utf-8")
+    desk = make_desk(
+        launcher=Launcher((sys.executable, far_side.__file__, str(tmp_path), "good"), dict(os.environ))
+    )
+    monkeypatch.setattr("fatutor.verbs.demo.make_desk", lambda arguments: desk)
+    assert demo(parser().parse_args(["demo"])) == 0
+    assert capsys.readouterr().out == "bytes-moved          Count both [here].\n"
+    assert demo(parser().parse_args(["demo", "--json"])) == 0
+    assert json.loads(capsys.readouterr().out)[0]["plan"] == "Count both [here]."

@@ -160,7 +160,7 @@ class DemoScreen(BaseScreen):
         self._run = None
         try:
             if isinstance(source, Recording):
-                for event in source.demos[self.demo.name]:
+                for event in source.shown(self.demo.name):
                     self.evidence = self.evidence.after(event)
             else:
                 async with Run(source.launcher, self.demo.name, self.params, source.device) as run:
@@ -232,13 +232,13 @@ class DemoScreen(BaseScreen):
             if over:
                 self._show("#bars", bars(seen.bars, min(width, 72)))
                 self._show("#curves", curves(seen.series, min(width, 72)))
-                self.draw_verdict(*sheet.verdict(seen))
+                self.draw_verdict(*sheet.verdict(self.demo, seen))
                 self._show("#remarks", sheet.remarks(seen, self.recorded_line(), self.counted()))
             setting = seen.setting or setting
         self.query_one("#head", Heading).show(self.demo.name, setting)
 
-    def draw_verdict(self, claim: str, prediction: str) -> None:
-        lines = [Content.styled(claim, "bold"), *([Content(prediction)] if prediction else [])]
+    def draw_verdict(self, verdict: str, *more: str) -> None:
+        lines = [Content.styled(verdict, "bold"), *(Content(line) for line in more if line)]
         static = self.query_one("#verdict", Static)
         static.display = True
         static.update(Content("\n").join(lines))
@@ -250,9 +250,8 @@ class DemoScreen(BaseScreen):
         static.update(Content(text))
 
     def chosen(self) -> Mapping[str, object]:
-        """The sizes of the next run, or those that the recorded one had."""
-        source = self.source
-        return source.params(self.demo.name) if isinstance(source, Recording) else self.params
+        """The sizes of the next run; none for a recorded one, whose numbers say theirs."""
+        return {} if isinstance(self.source, Recording) else self.params
 
     def sizes(self) -> str:
         return " · ".join(f"{name} {value}" for name, value in self.chosen().items())

@@ -1,4 +1,4 @@
-"""Demos: every claim that a kernel can settle, with how near your last prediction came."""
+"""Demos: what each does, with how near your last prediction came. No claim: it may be the answer."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class DemosScreen(BaseScreen):
         for name, demo in demos.items():
             rows.append(Row(""))
             rows.append(Row(name, came_to(last.get(name), self.desk.time.clock.zone), target=name))
-            claim = layout(demo.claim, width - 4).plain
-            rows += [Row(f"  {text}", look="dim") for text in claim.split("\n")]
+            plan = layout(demo.plan, width - 4).plain
+            rows += [Row(f"  {text}", look="dim") for text in plan.split("\n")]
         self.query_one(Rows).show(rows)
 
     def action_move(self, by: int) -> None:
