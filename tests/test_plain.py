@@ -40,7 +40,7 @@ def ridge_only(make_desk: Callable[..., Desk], decks, tmp_path) -> Desk:
 def test_reveal_tick_and_grade(ridge_only: Desk) -> None:
     shown = drill(ridge_only, "\n1 3\n3\n")
     order = ["What is the ridge of an A100? Mind the [brackets] and <angles>.", "It is 156 FLOP/B.",
-             "✓ 1 number checked", "What did you say?", "Not quite", "Then they ask",
+             "✓ 1 check true", "What did you say?", "Not quite", "Then they ask",
              "proposed hard · said 2 of 3", "1 again today   2 hard today   3 good 1 d   4 easy 1 d",
              "1 card graded: 1 good. Each is stored."]  # fmt: skip
     at = [shown.index(text) for text in order]

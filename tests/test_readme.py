@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fatutor.__main__ import parser
+from fatutor.deck.library import load
 from fatutor.ui.keys import ACTIONS, SCREENS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,6 +28,15 @@ def test_every_verb_is_described() -> None:
     verbs = next(action for action in parser()._actions if action.choices and "drill" in action.choices)
     for verb in verbs.choices or ():
         assert f"fatutor {verb}" in README
+
+
+def test_whoever_copies_the_example_deck_has_a_deck_without_fault(tmp_path: Path) -> None:
+    example = README.split("````markdown\n")[1].split("````")[0]
+    deck = tmp_path / "example.md"
+    deck.write_text(example, encoding="utf-8")
+    library = load([ROOT / "decks", deck])
+    assert library.faults == ()
+    assert [card.id for card in library.cards.values() if card.deck == "example"] == ["my-ridge-a100"]
 
 
 PEERS = ("sdpa-flash", "sdpa-cudnn", "fa3")

@@ -95,7 +95,7 @@ class _Reader:
 
     def identity(self) -> str:
         if "id" in self.values and not ID.fullmatch(self.values["id"]):
-            self._fault("id", "3 to 64 lower-case letters, digits and hyphens, as in id=ridge-a100")
+            self._fault("id", "3 to 64 lower-case letters, digits and hyphens, as in id=my-ridge-a100")
         return self.values.get("id", "")
 
     def words(self, key: str) -> tuple[str, ...]:

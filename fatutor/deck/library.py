@@ -77,11 +77,18 @@ class _Cards(Mapping[str, Card]):
         return card_id in self._homes
 
 
-def load(roots: Sequence[Path], *, hardware: Hardware | None = None, cache: Path | None = None) -> Library:
+def load(
+    roots: Sequence[Path],
+    *,
+    hardware: Hardware | None = None,
+    cache: Path | None = None,
+    beside: Sequence[Deck] = (),
+) -> Library:
     """Read every deck below the roots; what is wrong is in `faults`, and nothing is raised for it.
 
     `hardware` is the table that a card's value may name, the bundled one unless another is given; `cache`
     is a folder for parsed decks, which may vanish at any time. A root that does not exist is a fault.
+    `beside` are decks outside of the library, whose ids its cards may not have.
     Raises FatutorError only where the bundled hardware table cannot be read.
     """
     table = hardware_table.read(hardware_table.bundled()) if hardware is None else hardware
@@ -97,7 +104,7 @@ def load(roots: Sequence[Path], *, hardware: Hardware | None = None, cache: Path
                     entries.put(file, deck)
             if deck:
                 decks.append(deck)
-        return assemble(decks, faults)
+        return assemble(decks, faults, beside)
 
 
 @contextmanager
@@ -112,15 +119,18 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def assemble(decks: Sequence[Deck], faults: Iterable[Fault] = ()) -> Library:
-    """A library of decks that were read, with the faults that only show between them."""
-    clashes = _clashes(decks)
+def assemble(decks: Sequence[Deck], faults: Iterable[Fault] = (), beside: Sequence[Deck] = ()) -> Library:
+    """A library of decks that were read, with the faults that only show between them.
+
+    `beside` are decks outside of it, whose ids its cards may not have.
+    """
+    clashes = _clashes([*decks, *beside])
     lessons = [deck for deck in decks if deck.beat is not None]
     terms, term_faults = glossary.gather(decks)
     found = [
         *faults,
         *(fault for deck in decks for fault in deck.faults),
-        *_clash_faults(clashes),
+        *_clash_faults(clashes, {deck.path for deck in beside}),
         *_number_faults(lessons),
         *_name_faults(decks),
         *term_faults,
@@ -172,9 +182,12 @@ def _clashes(decks: Sequence[Deck]) -> dict[str, list[Card]]:
     return {base: list(found.values()) for base, found in places.items() if len(found) > 1}
 
 
-def _clash_faults(clashes: Mapping[str, Sequence[Card]]) -> Iterator[Fault]:
+def _clash_faults(clashes: Mapping[str, Sequence[Card]], beside: Container[str]) -> Iterator[Fault]:
+    """A fault for each card that clashes and is in no file of `beside`."""
     for base, cards in clashes.items():
         for card in cards:
+            if card.place.path in beside:
+                continue
             others = ", ".join(str(other.place) for other in cards if other is not card)
             if card.provisional:
                 what = f"this card has the words of the one at {others}, and neither has an id"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from fatutor.deck import prerequisites, reading
 from fatutor.deck.expressions import explain
-from fatutor.deck.faults import listed, nearest, quoted
+from fatutor.deck.faults import counted, listed, nearest, quoted
 from fatutor.deck.functions import ExpressionError
 from fatutor.deck.hardware import Hardware
 from fatutor.deck.library import Library
@@ -34,9 +34,9 @@ class Report:
         errors = sum(not fault.warning for fault in self.faults)
         warnings = len(self.faults) - errors
         return (
-            f"{_counted(self.beats, 'beat')}, {_counted(sum(self.cards.values()), 'card')}, "
-            f"{self.true_checks} of {_counted(self.true_checks + self.false_checks, 'check')} true, "
-            f"{_counted(errors, 'fault')}, {_counted(warnings, 'warning')}"
+            f"{counted(self.beats, 'beat')}, {counted(sum(self.cards.values()), 'card')}, "
+            f"{self.true_checks} of {counted(self.true_checks + self.false_checks, 'check')} true, "
+            f"{counted(errors, 'fault')}, {counted(warnings, 'warning')}"
         )
 
     def as_json(self) -> dict[str, object]:
@@ -152,7 +152,3 @@ def _order_faults(library: Library) -> Iterator[Fault]:
                 what = f"{title} goes on with beat {number}, but has no {missing}"
                 yield Fault(Place(deck.path, 1), what, "number the beats of a module 1, 2, 3", warning=True)
             expected = number + 1
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

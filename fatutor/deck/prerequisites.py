@@ -9,12 +9,6 @@ from fatutor.deck.library import Library
 from fatutor.deck.model import Fault
 
 
-def unknown(library: Library) -> Iterator[str]:
-    """The ids that cards follow and the library lacks."""
-    known = {card.base for card in library.cards.values()}
-    return (other for card in library.cards.values() for other in card.after if other not in known)
-
-
 def faults(library: Library, elsewhere: Collection[str] = ()) -> Iterator[Fault]:
     """A fault for each card that follows one that does not exist, or that its reader has yet to meet.
 

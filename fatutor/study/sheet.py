@@ -7,6 +7,7 @@ from datetime import date
 from itertools import pairwise
 
 from fatutor.deck.expressions import holds
+from fatutor.deck.faults import counted
 from fatutor.deck.hardware import Hardware
 from fatutor.deck.model import AnswerForm, Card
 from fatutor.schedule.grades import GRADES
@@ -46,8 +47,8 @@ def _checked(card: Card, hardware: Hardware) -> str:
     count = len(card.checks)
     wrong = sum(not holds(check, hardware) for check in card.checks)
     if wrong:
-        return f"✗ {wrong} of {count} numbers do not hold; run: fatutor check {card.place.path}"
-    return f"✓ {count} number{'s' if count != 1 else ''} checked"
+        return f"✗ {wrong} of {counted(count, 'check')} not true; run: fatutor check {card.place.path}"
+    return f"✓ {counted(count, 'check')} true"
 
 
 def _committed(turn: Turn) -> str:

@@ -7,11 +7,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from fatutor.deck import prerequisites
+from fatutor.deck.faults import counted
 from fatutor.deck.files import find, read_text
 from fatutor.deck.hardware import bundled, read
-from fatutor.deck.library import Library, load
+from fatutor.deck.library import load
 from fatutor.deck.lint import check as lint
+from fatutor.deck.model import Deck
 from fatutor.deck.numbers import uncovered
 from fatutor.deck.stamp import stamp
 from fatutor.errors import FatutorError
@@ -31,8 +32,9 @@ def check(arguments: argparse.Namespace) -> int:
     if arguments.numbers:
         return _numbers(roots, as_json=arguments.json)
     stamped = _stamp(roots) if arguments.fix else []
-    library = load(roots)
-    report = lint(library, read(bundled()), _known_demos(), _elsewhere(library, arguments))
+    beside = _beside(roots, arguments) if arguments.path else ()
+    elsewhere = frozenset(slip.base for deck in beside for slip in deck.slips)
+    report = lint(load(roots, beside=beside), read(bundled()), _known_demos(), elsewhere)
     faults = sum(not fault.warning for fault in report.faults)
     if arguments.json:
         print(json.dumps(report.as_json(), ensure_ascii=False))
@@ -58,15 +60,18 @@ def _numbers(roots: Sequence[Path], *, as_json: bool) -> int:
     else:
         for number in found:
             print(number)
-        print(f"{len(found)} numbers that no check covers")
+        print(f"{counted(len(found), 'number')} that no check covers")
     return 0
 
 
-def _elsewhere(library: Library, arguments: argparse.Namespace) -> frozenset[str]:
-    """The ids in all decks, where some were named alone and a card in them follows one that was not."""
-    if arguments.path and any(prerequisites.unknown(library)):
-        return frozenset(card.base for card in make_desk(arguments).library.cards.values())
-    return frozenset()
+def _beside(roots: Sequence[Path], arguments: argparse.Namespace) -> Sequence[Deck]:
+    """The decks that are drilled besides those below `roots`, where these were named alone.
+
+    Decks are read root by root and each file once, so those below `roots` come first.
+    """
+    desk = make_desk(arguments)
+    everything = load([*roots, *desk.roots], cache=desk.paths.cache)
+    return everything.decks[len(load(roots).decks) :]
 
 
 def _stamp(roots: Sequence[Path]) -> list[str]:

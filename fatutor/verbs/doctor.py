@@ -9,12 +9,14 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from fatutor import __version__
+from fatutor.deck.faults import counted
 from fatutor.demo.machine import gpu_name
 from fatutor.desk import Desk
 from fatutor.errors import FatutorError
@@ -117,8 +119,12 @@ def _locale() -> Finding:
 
 def _database(desk: Desk, arguments: argparse.Namespace) -> Finding:
     where = str(desk.location)
-    if desk.location.file is not None and not desk.location.file.exists():
-        return Finding("database", "ok", f"{where}: made with the first answer")
+    if desk.location.file is not None:
+        if told := unwritable(desk.location.file):
+            way_out = "give yourself write permission, or choose another place with FATUTOR_HOME or --db"
+            return Finding("database", "trouble", f"{where}: no answer can be stored, since {told}", way_out)
+        if not desk.location.file.exists():
+            return Finding("database", "ok", f"{where}: made with the first answer")
     from fatutor.store.doctor import damage, differences, rebuild
     from fatutor.store.failures import older_schema
     from fatutor.store.read import is_older
@@ -134,19 +140,45 @@ def _database(desk: Desk, arguments: argparse.Namespace) -> Finding:
                 return Finding("database", "trouble", f"{where}: {broken[0]}", copies)
             apart = differences(store)
         if arguments.rebuild:
-            mended = len(rebuild(desk.store))
-            return Finding("database", "ok", f"{where}: {mended} card states mended from the log")
+            mended = counted(len(rebuild(desk.store)), "card state")
+            return Finding("database", "ok", f"{where}: {mended} mended from the log")
     except FatutorError as reason:
         return Finding("database", "trouble", reason.what, reason.way_out)
     if apart:
-        told = f"{where}: {len(apart)} card states are not what the log says, {apart[0].card} among them"
+        states = counted(len(apart), "card state")
+        told = f"{where}: {states} not as the log says, {apart[0].card} among them"
         return Finding("database", "trouble", told, "fatutor doctor --rebuild")
     return Finding("database", "ok", f"{where}: the log and the card states agree")
 
 
+def _may_write(path: Path) -> bool:
+    return os.access(path, os.W_OK | (os.X_OK if path.is_dir() else 0))
+
+
+def unwritable(file: Path, may_write: Callable[[Path], bool] = _may_write) -> str:
+    """Why the first answer could not be stored in the database at `file`; empty where it could be.
+
+    SQLite writes files beside its own, so the folder counts too: one that does not exist yet is made below
+    its nearest parent that does.
+    """
+    if _is_there(file) and not may_write(file):
+        return "this file may not be written"
+    folder = next(parent for parent in file.parents if _is_there(parent))
+    if not folder.is_dir():
+        return f"{folder} is no folder"
+    return "" if may_write(folder) else f"the folder {folder} may not be written"
+
+
+def _is_there(path: Path) -> bool:
+    """Unlike `Path.exists`, False where a folder on the way may not be looked into."""
+    return os.access(path, os.F_OK)
+
+
 def _decks(desk: Desk) -> Finding:
     faults = [fault for fault in desk.library.faults if not fault.warning]
-    told = f"{len(desk.library.decks)} decks, {len(desk.library.cards)} cards"
+    told = f"{counted(len(desk.library.decks), 'deck')}, {counted(len(desk.library.cards), 'card')}"
     if faults:
-        return Finding("decks", "note", f"{told}, {len(faults)} faults", "fatutor check lists them")
+        return Finding(
+            "decks", "note", f"{told}, {counted(len(faults), 'fault')}", "fatutor check lists them"
+        )
     return Finding("decks", "ok", told)

@@ -42,11 +42,11 @@ def test_all_of_them(hardware: Hardware) -> None:
 @pytest.mark.parametrize(
     ("attribute", "cure"),
     [
-        ("id=ab", "3 to 64 lower-case letters, digits and hyphens, as in id=ridge-a100"),
-        ("id=-abc", "3 to 64 lower-case letters, digits and hyphens, as in id=ridge-a100"),
-        ("id=Ridge", "3 to 64 lower-case letters, digits and hyphens, as in id=ridge-a100"),
-        ("id=a#c1", "3 to 64 lower-case letters, digits and hyphens, as in id=ridge-a100"),
-        ("id=", "3 to 64 lower-case letters, digits and hyphens, as in id=ridge-a100"),
+        ("id=ab", "3 to 64 lower-case letters, digits and hyphens, as in id=my-ridge-a100"),
+        ("id=-abc", "3 to 64 lower-case letters, digits and hyphens, as in id=my-ridge-a100"),
+        ("id=Ridge", "3 to 64 lower-case letters, digits and hyphens, as in id=my-ridge-a100"),
+        ("id=a#c1", "3 to 64 lower-case letters, digits and hyphens, as in id=my-ridge-a100"),
+        ("id=", "3 to 64 lower-case letters, digits and hyphens, as in id=my-ridge-a100"),
         ("level=senior", "level=screen, onsite or staff"),
         ("level=stage", "level=staff"),
         ("difficulty=6", "difficulty=1 (easy) to difficulty=5"),

@@ -74,6 +74,22 @@ def test_the_base_of_a_cloze_clashes_too(write: Write, library: Callable[[], Lib
     assert [fault.place.line for fault in found.faults] == [6, 17, 24]
 
 
+def test_an_id_of_a_deck_outside_is_named_where_it_is_used_again(
+    write: Write, tmp_path: Path, hardware: Hardware
+) -> None:
+    write("bundled/b.md", a_card("one") + a_cloze("gaps") + a_card("two"))
+    write("own/a.md", a_card("mine") + a_card("one") + a_cloze("gaps"))
+    bundled = load([tmp_path / "bundled"], hardware=hardware).decks
+    found = load([tmp_path / "own"], hardware=hardware, beside=bundled)
+    assert list(found.cards) == ["mine"]
+    assert faults_of(found, tmp_path) == [
+        f"own/a.md:13: the id one is also that of the card at {tmp_path}/bundled/b.md:6, "
+        "so neither is drilled; give one of them another id",
+        f"own/a.md:20: the id gaps is also that of the card at {tmp_path}/bundled/b.md:13, "
+        "so neither is drilled; give one of them another id",
+    ]
+
+
 def test_two_cards_with_the_same_words_and_no_id(
     write: Write, library: Callable[[], Library], tmp_path: Path
 ) -> None:

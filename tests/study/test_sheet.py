@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -59,3 +61,25 @@ def test_a_choice_is_shown_with_its_words(desk: Desk) -> None:
     assert drill.turn is not None
     shown = layout(sheet.answer(drill.turn, desk.hardware), 60).plain.split("\n")
     assert shown[:5] == ["You chose", "", "▎ 1. the first", "", "✗ not 1; it is 2"]
+
+
+@pytest.mark.parametrize(
+    ("checks", "told"),
+    [
+        ("1 + 1 == 2", "✓ 1 check true"),
+        ("1 + 1 == 2\n    2 + 2 == 4", "✓ 2 checks true"),
+        ("1 + 1 == 3", "✗ 1 of 1 check not true; run: fatutor check {path}"),
+        ("1 + 1 == 2\n    2 + 2 == 5", "✗ 1 of 2 checks not true; run: fatutor check {path}"),
+    ],
+)
+def test_the_badge_counts_checks_and_speaks_for_no_other_number(
+    make_desk: Callable[..., Desk], tmp_path: Path, checks: str, told: str
+) -> None:
+    deck = tmp_path / "one.md"
+    card = f"## T\n<!-- card id=one kind=recall -->\nx\n\n### Answer\n2 of 37.\n\n### Check\n    {checks}\n"
+    deck.write_text(f"---\nfatutor: 1\ntitle: One\n---\n{card}", encoding="utf-8")
+    desk = make_desk(roots=[deck])
+    drill = desk.drill()
+    drill.answer()
+    assert drill.turn is not None
+    assert sheet.answer(drill.turn, desk.hardware).split("\n\n") == ["2 of 37.", told.format(path=deck)]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
 from fatutor import __version__
+from fatutor.verbs.doctor import unwritable
 
 
 def test_due_as_a_document_and_as_lines(fatutor) -> None:
@@ -43,6 +45,35 @@ def test_check_as_a_document(fatutor, decks) -> None:
     assert document["cards"] == {"prove-it": 2, "interview": 3, "recall": 3, "cloze": 0}
     assert document["checks"] == {"true": 1, "false": 0}
     assert document["minutes"] == {"core": 2, "deep-dive": 0}
+
+
+def test_check_names_an_id_that_a_bundled_card_has(fatutor, decks) -> None:
+    deck = decks / "plain.md"
+    deck.write_text(deck.read_text("utf-8").replace("card id=ridge kind", "card id=ridge-a100 kind"), "utf-8")
+    done = fatutor("check", str(deck), own=False)
+    assert done.returncode == 1
+    fault, summary = done.stdout.splitlines()
+    place, told = fault.split(": ", 1)
+    assert place == f"{deck}:6"
+    assert told.startswith("the id ridge-a100 is also that of the card at ")
+    assert "decks/interview/1-problem-and-roofline.md:" in told
+    assert told.endswith(", so neither is drilled; give one of them another id")
+    assert summary == "0 beats, 3 cards, 1 of 1 check true, 1 fault, 0 warnings"
+
+
+def test_check_of_a_deck_that_is_drilled_already_does_not_find_it_twice(fatutor, decks) -> None:
+    for named in (decks, decks / "plain.md"):
+        done = fatutor("check", str(named))
+        assert done.returncode == 0, done.stdout
+
+
+def test_one_number_is_no_numbers(fatutor, decks) -> None:
+    deck = decks / "one.md"
+    deck.write_text("---\nfatutor: 1\ntitle: One\n---\nIt takes 37 bytes.\n", "utf-8")
+    assert fatutor("check", "--numbers", str(deck), own=False).stdout.splitlines() == [
+        f"{deck}:5: 37, in “It takes 37 bytes.”",
+        "1 number that no check covers",
+    ]
 
 
 def test_check_names_a_false_number(fatutor, decks) -> None:
@@ -93,7 +124,7 @@ def test_doctor_finds_and_mends_a_card_state_that_the_log_does_not_give(fatutor,
         db.execute("update card_state set suspended = 0")
     ill = fatutor("doctor")
     assert ill.returncode == 1
-    assert "4 card states are not what the log says" in ill.stdout
+    assert "4 card states not as the log says" in ill.stdout
     assert "4 card states mended from the log" in fatutor("doctor", "--rebuild").stdout
     assert fatutor("doctor").returncode == 0
 
@@ -118,6 +149,44 @@ def test_doctor_says_that_an_older_database_awaits_a_start(fatutor, home) -> Non
     ]
     assert found["state"] == "note"
     assert found["way_out"] == "run fatutor once to bring it up to date"
+
+
+def test_doctor_finds_a_database_that_the_first_answer_could_not_make(fatutor, home) -> None:
+    home.mkdir()
+    (home / "file").touch()
+    for below in ("my.db", "a/b/my.db"):
+        done = fatutor("doctor", "--db", str(home / "file" / below))
+        assert done.returncode == 1
+        assert (
+            f"✗ database   {home}/file/{below}: no answer can be stored, since {home}/file is no folder; "
+            "give yourself write permission, or choose another place with FATUTOR_HOME or --db"
+        ) in done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("closed", "told"),
+    [
+        ("home", "the folder {}/home may not be written"),
+        ("home/my.db", "this file may not be written"),
+        (".", ""),
+        ("home/new", ""),
+    ],
+)
+def test_what_may_be_written_is_asked_of_the_file_and_of_the_folder(tmp_path, closed, told) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "my.db").touch()
+    database = tmp_path / "home" / "my.db"
+    assert unwritable(database, lambda path: path != tmp_path / closed) == told.format(tmp_path)
+
+
+def test_a_folder_that_does_not_exist_yet_is_made_where_its_nearest_parent_may_be_written(tmp_path) -> None:
+    asked: list[Path] = []
+    database = tmp_path / "a" / "b" / "my.db"
+    assert unwritable(database, lambda path: bool(asked.append(path))) == (
+        f"the folder {tmp_path} may not be written"
+    )
+    assert asked == [tmp_path]
+    assert unwritable(database) == ""
 
 
 def test_demos_are_listed_without_loading_them(fatutor) -> None:
