@@ -44,7 +44,7 @@ def attention(
     window: if given, a query sees of these only the key it stands on, the `window` keys before it and, unless
     causal, the `window` keys behind it. Tiles of keys outside are not visited.
     impl, by what each can take:
-        "standard"  the four plain operations on N_q × N_k matrices: any device, any floating type
+        "standard"  the four plain operations on N_q × N_k matrices: any device, floating types from 16 bits
         "flash"     the tiled Triton kernels: float16, bfloat16 or float32, d up to 256, on a CUDA device or
                     in Triton's interpreter (see `kernels.interpreter`)
         "decode"    as "flash", but the keys are split over the chip: few queries, no window, no gradient
@@ -59,6 +59,7 @@ def attention(
     """
     chosen = which(q, k, v, causal=causal, scale=scale, window=window, impl=impl)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
+    window = None if window is None else int(window)
     if chosen == "standard" and not return_lse:
         return standard.output(q, k, v, causal=causal, scale=scale, window=window)
     if chosen == "standard":
@@ -82,10 +83,11 @@ def which(
 ) -> Implementation:  # fmt: skip
     """The implementation that `attention` uses for these arguments: never "auto". Errors as there."""
     _check(q, k, v)
-    if scale is not None and not math.isfinite(scale):
-        raise ValueError(f"scale is {scale}; it must be finite")
-    if window is not None and window < 0:
-        raise ValueError(f"window is {window}; it must be at least 0")
+    if scale is not None and not _finite(scale):
+        raise ValueError(f"scale is {scale!r}; it must be a finite number")
+    whole = isinstance(window, int) or hasattr(window, "__index__")  # NumPy's are whole numbers too
+    if window is not None and not (whole and window >= 0):
+        raise ValueError(f"window is {window!r}; it must be a whole number, at least 0")
     if impl not in get_args(Implementation):
         raise ValueError(f"impl is {impl!r}; it must be one of {', '.join(get_args(Implementation))}")
     if impl == "auto":
@@ -146,10 +148,12 @@ def _by_speed(q: Tensor, k: Tensor) -> tuple[Implementation, ...]:
 
 def _check(q: Tensor, k: Tensor, v: Tensor) -> None:
     for name, x in (("q", q), ("k", k), ("v", v)):
+        if not isinstance(x, Tensor):
+            raise ValueError(f"{name} is of type {type(x).__name__}; it must be a torch.Tensor")
         if x.dim() != 4:
             raise ValueError(f"{name} has {x.dim()} dimensions; it must be (batch, heads, N, d)")
-        if not x.is_floating_point():
-            raise ValueError(f"{name} is {x.dtype}; it must be floating point")
+        if not x.is_floating_point() or x.dtype.itemsize < 2:
+            raise ValueError(f"{name} is {x.dtype}; it must be floating point of 16 bits or more")
         if x.dtype != q.dtype:
             raise ValueError(f"{name} is {x.dtype}, but q is {q.dtype}")
         if x.device != q.device:
@@ -164,6 +168,13 @@ def _check(q: Tensor, k: Tensor, v: Tensor) -> None:
         raise ValueError(f"v has (heads, N) of {tuple(v.shape[1:3])}, but k has {tuple(k.shape[1:3])}")
     if k.shape[1] == 0 or q.shape[1] % k.shape[1]:
         raise ValueError(f"k has {k.shape[1]} heads, which does not divide the {q.shape[1]} heads of q")
+
+
+def _finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except (TypeError, OverflowError):  # no number at all, or a whole one that no float holds
+        return False
 
 
 def _obstacle(impl: str, q: Tensor, k: Tensor, v: Tensor, window: int | None) -> str:

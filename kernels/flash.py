@@ -168,8 +168,7 @@ def launch(
     kv_heads, N_k = k.shape[1:3]
     if o.numel() == 0:
         return
-    if scale <= 0:
-        q, scale = (-q, -scale) if scale else (q * 0, 1.0)
+    q, scale = tiles.with_positive_scale(q, scale)
     capability = tiles.capability(q)
     tile = tile or tile_for(d, q.element_size(), capability)
     strides = [x.stride()[:3] for x in (q, k, v, o)]

@@ -95,7 +95,7 @@ def forward(
         o, lse = forward(q.float(), k.float(), v.float(), causal=causal, scale=scale, tile=tile)
         return o.to(q.dtype), lse
     q, k, v = (x if x.stride(-1) == 1 else x.contiguous() for x in (q, k, v))
-    o = torch.zeros_like(q)
+    o = tiles.output_for(q).zero_()
     m = torch.full(q.shape[:3], -math.inf, dtype=torch.float32, device=q.device)
     l = torch.zeros_like(m)
     launch(q, k, v, o, m, l, causal=causal, scale=scale, tile=tile)

@@ -48,7 +48,11 @@ def _operations(
         p = torch.softmax(s, dim=-1).masked_fill(hidden, 0)  # where all is hidden, softmax gives NaN
     else:
         p = torch.softmax(s, dim=-1)
-    return s, p @ v
+    o = p @ v
+    blind = q.shape[2] - k.shape[2] if causal else 0
+    if blind > 0:  # o is 0 there, but 0 times a gradient that is not a number would be none either
+        o = torch.cat((torch.zeros_like(o[:, :, :blind]), o[:, :, blind:]), dim=2)
+    return s, o
 
 
 def visible(
@@ -65,5 +69,6 @@ def visible(
     if causal:
         seen = seen.tril(shift)
     if window is not None:
+        window = min(window, queries + keys)  # wider sees no more, and PyTorch takes 64 bits
         seen = seen.tril(shift + window).triu(shift - window)
     return seen

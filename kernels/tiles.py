@@ -158,6 +158,16 @@ def without(x: Tensor, blind: int) -> Tensor:
     return x
 
 
+def with_positive_scale(q: Tensor, scale: float) -> tuple[Tensor, float]:
+    """q and a scale for the same scores, for kernels that look for the largest score before they scale.
+
+    What float32 has no full precision for counts as 0: a product of it and -inf would be NaN.
+    """
+    if abs(scale) < torch.finfo(torch.float32).tiny:
+        return q * 0, 1.0
+    return (q, scale) if scale > 0 else (-q, -scale)
+
+
 def padded(head_dim: int) -> int:
     """Columns of a tile: the next power of two, and at least the 16 that a matrix product takes."""
     return max(16, 1 << (head_dim - 1).bit_length())
@@ -175,7 +185,9 @@ def lined_up(x: Tensor) -> Tensor:
 
 def output_for(q: Tensor) -> Tensor:
     """An empty tensor like q, laid out as q is, but dense and with contiguous rows."""
-    return torch.empty_like(q) if q.stride(-1) == 1 else q.new_empty(q.shape)
+    o = torch.empty_like(q)
+    # Also where windows of q overlap, and PyTorch makes up a layout that is dense.
+    return o if o.stride(-1) == 1 else q.new_empty(q.shape)
 
 
 def describable(*tensors: Tensor) -> bool:

@@ -21,6 +21,7 @@ from kernels.hopper.producer import produce
 from kernels.hopper.rings import ring_for
 from kernels.hopper.tasks import Rings, Task
 from kernels.hopper.tiles import Order, mailbox
+from kernels.tiles import output_for, with_positive_scale
 
 ROWS = 64  # of a consumer: what one matrix instruction of a warpgroup takes
 
@@ -138,8 +139,7 @@ def heads_together(all_heads: int, kv_bytes: int, heads_per_kv: int, pass_mib: i
 
 def forward(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> tuple[Tensor, Tensor]:
     """Output and logsumexp. Arguments as `hopper.supported` takes them; see there."""
-    if scale <= 0:  # the softmax step takes the largest unscaled score, so its scale has to be positive
-        q, scale = q * math.copysign(scale != 0, scale), abs(scale) or 1.0
+    q, scale = with_positive_scale(q, scale)
     batch, heads, N_q, d = q.shape
     kv_heads, N_k = k.shape[1:3]
     plan = plan_for(d, N_q, N_k, causal=causal)
@@ -151,7 +151,7 @@ def forward(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, scale: float) -> t
     together = heads_together(all_heads, 4 * N_k * d, group, plan.pass_mib) if causal else 1
 
     with torch.cuda.device_of(q):
-        o = torch.empty_like(q)
+        o = output_for(q)
         L = torch.empty((batch, heads, N_q), dtype=torch.float32, device=q.device)
         kernel: Any = _hopper_forward[min(_multiprocessors(q.device), all_heads * tiles),]
         kernel(

@@ -3,6 +3,7 @@
 # ruff: noqa: E402 - torch and triton may be missing
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -101,10 +102,72 @@ def test_nothing_to_attend_with_is_refused(shape: tuple[int, ...]) -> None:
         attention(zeros(*shape), zeros(*shape), zeros(*shape))
 
 
-@pytest.mark.parametrize("scale", [float("nan"), float("inf")])
-def test_the_scale_must_be_finite(scale: float) -> None:
-    with pytest.raises(ValueError, match="scale is"):
+@pytest.mark.parametrize("scale", [math.nan, math.inf, "x", 1j, 10**400])
+def test_the_scale_must_be_finite(scale: Any) -> None:
+    with pytest.raises(ValueError, match=r"scale is .*; it must be a finite number"):
         attention(*(zeros(1, 1, 2, 8) for _ in range(3)), scale=scale)
+
+
+@pytest.mark.parametrize("window", [-1, 2.5, math.nan, "3"])
+def test_a_window_must_be_a_whole_number(window: Any) -> None:
+    with pytest.raises(ValueError, match=r"window is .*; it must be a whole number"):
+        attention(*(zeros(1, 1, 2, 8) for _ in range(3)), window=window)
+
+
+def test_what_is_no_tensor_is_named() -> None:
+    x = zeros(1, 1, 2, 8)
+    others: list[Any] = [None, [[0.0]], x.numpy()]
+    for broken in others:
+        with pytest.raises(ValueError, match=r"k is of type .*; it must be a torch\.Tensor"):
+            attention(x, broken, x)
+
+
+@pytest.mark.parametrize("impl", ["standard", "flash"])
+def test_a_window_wider_than_64_bits_is_none_at_all(impl: Any) -> None:
+    if impl == "flash":
+        pytest.importorskip("triton")
+    q, k, v = (torch.randn(1, 1, 4, 8) for _ in range(3))
+    assert torch.equal(attention(q, k, v, window=2**70, impl=impl), attention(q, k, v, window=8, impl=impl))
+
+
+def test_a_window_may_be_a_whole_number_of_another_library() -> None:
+    q, k, v = (torch.randn(1, 1, 6, 8) for _ in range(3))
+    one: Any = torch.arange(2).numpy()[1]
+    assert torch.equal(attention(q, k, v, window=one), attention(q, k, v, window=1))
+
+
+@pytest.mark.parametrize("impl", ["standard", "flash"])
+def test_blind_queries_give_no_gradient_whatever_theirs_is(impl: Any) -> None:
+    if impl == "flash":
+        pytest.importorskip("triton")
+    q, k, v = (torch.randn(1, 2, n, 8).requires_grad_() for n in (12, 5, 5))
+    o = attention(q, k, v, causal=True, impl=impl)
+    do = torch.randn_like(o)
+    clean = torch.autograd.grad(o, (q, k, v), do, retain_graph=True)
+    do[:, :, :7] = math.nan
+    for found, wanted in zip(torch.autograd.grad(o, (q, k, v), do), clean, strict=True):
+        assert torch.equal(found, wanted)
+
+
+@pytest.mark.parametrize("impl", ["flash", "decode"])
+def test_windows_of_one_row_of_numbers_are_queries_like_any_others(impl: Any) -> None:
+    """Two strides are 1, and an output that is laid out likewise would not have contiguous rows."""
+    pytest.importorskip("triton")
+    q = torch.randn(1, 1, 9).unfold(2, 4, 1)[:, :, :3]
+    k, v = torch.randn(1, 1, 8, 4), torch.randn(1, 1, 8, 4)
+    found = attention(q, k, v, impl=impl)
+    assert torch.equal(found, attention(q.clone(memory_format=torch.contiguous_format), k, v, impl=impl))
+
+
+@pytest.mark.parametrize("scale", [1e-50, -1e-50, 1e-45, 0.0])
+def test_a_scale_that_float32_does_not_hold_counts_as_none(scale: float) -> None:
+    pytest.importorskip("triton")
+    q, k, v = (torch.randn(1, 1, n, 16).requires_grad_() for n in (2, 4, 4))
+    o = attention(q, k, v, scale=scale, impl="flash")
+    torch.testing.assert_close(o, v.mean(2, keepdim=True).expand_as(o))
+    dq, dk, dv = torch.autograd.grad(o, (q, k, v), torch.ones_like(o))
+    assert max(dq.abs().max(), dk.abs().max()) < 1e-40
+    torch.testing.assert_close(dv, torch.full_like(dv, 0.5))
 
 
 def test_an_unknown_implementation_is_named() -> None:

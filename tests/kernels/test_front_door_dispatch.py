@@ -77,7 +77,7 @@ def test_what_is_asked_for_by_name_and_cannot_be_says_why(shape: Any) -> None:
         attention(*made(shape, 65, 70), impl="decode")
     with pytest.raises(ValueError, match="'decode', but a window is given"):
         attention(*made(shape, 1, 6), impl="decode", window=3)
-    with pytest.raises(ValueError, match="window is -1; it must be at least 0"):
+    with pytest.raises(ValueError, match="window is -1; it must be a whole number, at least 0"):
         attention(*made(shape, 5, 6), window=-1)
 
 
