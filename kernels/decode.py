@@ -182,14 +182,30 @@ def paged(
 
     k_pages, v_pages: (pages, page_size, kv_heads, d). block_table: (batch, width); key j of sequence b is row
     j % page_size of page block_table[b, j // page_size]. lengths: (batch,), the keys of each sequence; what
-    the table holds behind them is not looked at. Both int32, on q's device.
+    the table holds behind them is not looked at. Both int32, on q's device. What does not fit raises ValueError.
     """
+    _check_pages(q, k_pages, v_pages, block_table, lengths)
     k, v = k_pages.transpose(1, 2), v_pages.transpose(1, 2)
     longest = block_table.shape[1] * k_pages.shape[1]
     return _attend(
         q, k, v, block_table.contiguous(), lengths.contiguous(), longest,
         causal=causal, scale=scale, splits=splits,
     )  # fmt: skip
+
+
+def _check_pages(q: Tensor, k_pages: Tensor, v_pages: Tensor, block_table: Tensor, lengths: Tensor) -> None:
+    for name, x in (("k_pages", k_pages), ("v_pages", v_pages)):
+        if x.dim() != 4 or x.shape[3] != q.shape[3] or x.shape != k_pages.shape or x.dtype != q.dtype:
+            raise ValueError(
+                f"{name} is {tuple(x.shape)} of {x.dtype}; it must be (pages, page_size, kv_heads,"
+                f" {q.shape[3]}) of {q.dtype}, and k_pages like v_pages"
+            )
+    if k_pages.shape[2] == 0 or q.shape[1] % k_pages.shape[2]:
+        raise ValueError(f"k_pages has {k_pages.shape[2]} heads, which does not divide the {q.shape[1]} of q")
+    for name, x, dimensions in (("block_table", block_table, 2), ("lengths", lengths, 1)):
+        if x.dim() != dimensions or x.shape[0] != q.shape[0] or x.dtype != torch.int32:
+            shape = ", ".join([str(q.shape[0]), "width"][:dimensions])
+            raise ValueError(f"{name} is {tuple(x.shape)} of {x.dtype}; it must be ({shape}) of torch.int32")
 
 
 def _attend(
@@ -214,6 +230,8 @@ def _attend(
     batch, heads, N_q, d = q.shape
     kv_heads = k.shape[1]
     group = heads // kv_heads
+    if splits is not None and splits < 1:
+        raise ValueError(f"splits is {splits}; the keys need one part at least")
     if N_q * group > MOST_ROWS:
         raise ValueError(f"q has {N_q * group} rows for each head of k; decoding takes at most {MOST_ROWS}")
     L = torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)

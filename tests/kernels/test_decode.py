@@ -136,3 +136,37 @@ def test_splits_fill_the_chip_and_no_more() -> None:
     for heads in (1, 3, 8, 33, 128, 200):
         for steps in (0, 1, 7, 64, 1000):
             assert 1 <= decode.splits_for(heads, steps, 132) <= max(1, min(steps, 128))
+
+
+FITTING: dict[str, Any] = {
+    "q": torch.zeros(2, 4, 1, 16),
+    "k_pages": torch.zeros(3, 8, 2, 16),
+    "v_pages": torch.zeros(3, 8, 2, 16),
+    "block_table": torch.zeros(2, 1, dtype=torch.int32),
+    "lengths": torch.ones(2, dtype=torch.int32),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "complaint"),
+    [
+        ("k_pages", torch.zeros(3, 8, 16), r"k_pages is \(3, 8, 16\) of torch.float32; it must be \(pages,"),
+        ("v_pages", torch.zeros(3, 8, 1, 16), r"v_pages is \(3, 8, 1, 16\)"),
+        ("q", torch.zeros(2, 4, 1, 32), r"k_pages is \(3, 8, 2, 16\) .* 32\) of"),
+        ("q", torch.zeros(2, 4, 1, 16).half(), "of torch.float16, and"),
+        ("q", torch.zeros(2, 3, 1, 16), "k_pages has 2 heads, which does not divide the 3 of q"),
+        ("block_table", torch.zeros(2, dtype=torch.int32), r"block_table is \(2,\) .* \(2, width\)"),
+        ("block_table", torch.zeros(2, 1), "block_table is .* of torch.int32"),
+        ("lengths", torch.ones(3, dtype=torch.int32), r"lengths is \(3,\) .* \(2\) of"),
+    ],
+)
+def test_pages_that_do_not_fit_are_named(name: str, other: Any, complaint: str) -> None:
+    decode.paged(**FITTING, causal=False, scale=1.0)
+    with pytest.raises(ValueError, match=complaint):
+        decode.paged(**FITTING | {name: other}, causal=False, scale=1.0)
+
+
+def test_keys_need_a_part() -> None:
+    x = torch.zeros(1, 1, 1, 16)
+    with pytest.raises(ValueError, match="splits is -1"):
+        decode.forward(x, x, x, causal=False, scale=1.0, splits=-1)
