@@ -55,10 +55,10 @@ def test_what_stands_below_a_prompt_is_out_of_sight_until_it_is_answered(desk, s
             await seat.press("space")
         block = next(iter(seat.app.screen.query(PromptBlock)))
         page = seat.app.screen.query_one("#page")
-        assert block.region.height + block.margin.height == page.size.height
+        assert block.region.height + block.styles.margin.height == page.size.height
         assert not seat.shows("Prove beat 1.")
         await seat.press("space")
-        assert block.region.height < page.size.height - block.margin.height
+        assert block.region.height < page.size.height - block.styles.margin.height
         for _ in range(3):
             await seat.press("space")
         seat.expect("Prove beat 1.")
