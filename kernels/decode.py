@@ -182,7 +182,7 @@ def paged(
 
     k_pages, v_pages: (pages, page_size, kv_heads, d). block_table: (batch, width); key j of sequence b is row
     j % page_size of page block_table[b, j // page_size]. lengths: (batch,), the keys of each sequence; what
-    the table holds behind them is not looked at. Both int32, on q's device. ValueError where these do not fit.
+    the table holds behind them is not looked at. Both int32, on q's device. ValueError where they do not fit.
     """
     _check_pages(q, k_pages, v_pages, block_table, lengths)
     k, v = k_pages.transpose(1, 2), v_pages.transpose(1, 2)
