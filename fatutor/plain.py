@@ -13,6 +13,7 @@ from fatutor.study import sheet, terms
 from fatutor.study.drill import Drill, Phase
 from fatutor.study.summary import summarise
 from fatutor.text.page import layout
+from fatutor.text.words import many
 
 WIDTH = 76
 HELP = "u undo, s suspend, b bury, f flag, h hint, t terms, q leave"
@@ -200,7 +201,7 @@ class PlainDrill:
         left = drill.left
         self._line("")
         counts = ", ".join(f"{count} {label}" for label, count in done.by_grade)
-        graded = f"{done.cards} card{'s' if done.cards != 1 else ''} graded"
+        graded = f"{many(done.cards, 'card')} graded"
         self._line(f"{graded}: {counts}. Each is stored." if counts else f"{graded}.")
         if left and drill.phase is not Phase.DONE:
             self._line(f"{left} more for today; start again to go on.")

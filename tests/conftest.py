@@ -6,10 +6,13 @@ import random
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from fatutor.deck import cache
+from fatutor.deck.model import Card
 from fatutor.demo.launcher import Launcher
 from fatutor.desk import Desk
 from fatutor.paths import paths
@@ -187,3 +190,18 @@ def make_desk(clock: TestClock, decks: Path, home: Path) -> Iterator[Callable[..
 @pytest.fixture
 def desk(make_desk: Callable[..., Desk]) -> Desk:
     return make_desk()
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids of the cards that were made from the cache, in that order."""
+    ids: list[str] = []
+    make = cache._card
+
+    def watched(row: list[Any]) -> Card:
+        card = make(row)
+        ids.append(card.id)
+        return card
+
+    monkeypatch.setattr(cache, "_card", watched)
+    return ids

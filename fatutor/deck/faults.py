@@ -43,11 +43,6 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(head)} or {last}" if head else last
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 card`, `2 cards`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def quoted(text: str, limit: int = 40) -> str:
     """The text as a short quotation for a message."""
     text = " ".join(text.split())

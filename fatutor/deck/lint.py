@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from fatutor.deck import prerequisites, reading
 from fatutor.deck.expressions import explain
-from fatutor.deck.faults import counted, listed, nearest, quoted
+from fatutor.deck.faults import listed, nearest, quoted
 from fatutor.deck.functions import ExpressionError
 from fatutor.deck.hardware import Hardware
 from fatutor.deck.library import Library
 from fatutor.deck.model import Card, Check, Deck, Fault, Kind, Place, Track
+from fatutor.text.words import many
 
 MINUTES_OFF = 0.15  # a beat's stated minutes may differ by this share from what its prose takes
 
@@ -34,9 +35,9 @@ class Report:
         errors = sum(not fault.warning for fault in self.faults)
         warnings = len(self.faults) - errors
         return (
-            f"{counted(self.beats, 'beat')}, {counted(sum(self.cards.values()), 'card')}, "
-            f"{self.true_checks} of {counted(self.true_checks + self.false_checks, 'check')} true, "
-            f"{counted(errors, 'fault')}, {counted(warnings, 'warning')}"
+            f"{many(self.beats, 'beat')}, {many(sum(self.cards.values()), 'card')}, "
+            f"{self.true_checks} of {many(self.true_checks + self.false_checks, 'check')} true, "
+            f"{many(errors, 'fault')}, {many(warnings, 'warning')}"
         )
 
     def as_json(self) -> dict[str, object]:

@@ -16,6 +16,7 @@ from fatutor.demo.prediction import carried
 from fatutor.demo.recordings import Recording
 from fatutor.demo.units import human
 from fatutor.store.records import DemoRun
+from fatutor.text.words import many
 
 MOST_RUNS = 20
 COUNTERS = (
@@ -149,8 +150,7 @@ def counted(result: Result, recording: Recording | None) -> str:
 
 
 def _shape(call: Call) -> str:
-    heads = f"{call.heads} head{'s' if call.heads != 1 else ''}"
-    return f"N {call.n}, d {call.d}, {heads}, {call.dtype}"
+    return f"N {call.n}, d {call.d}, {many(call.heads, 'head')}, {call.dtype}"
 
 
 def history(runs: Sequence[DemoRun], zone: tzinfo | None) -> str:

@@ -7,13 +7,13 @@ from datetime import date
 from itertools import pairwise
 
 from fatutor.deck.expressions import holds
-from fatutor.deck.faults import counted
 from fatutor.deck.hardware import Hardware
 from fatutor.deck.model import AnswerForm, Card
 from fatutor.schedule.grades import GRADES
 from fatutor.schedule.log import Entry, EntryKind
 from fatutor.schedule.state import CardState
 from fatutor.study.drill import Turn
+from fatutor.text.words import many
 
 
 def prompt(card: Card) -> str:
@@ -47,8 +47,8 @@ def _checked(card: Card, hardware: Hardware) -> str:
     count = len(card.checks)
     wrong = sum(not holds(check, hardware) for check in card.checks)
     if wrong:
-        return f"✗ {wrong} of {counted(count, 'check')} not true; run: fatutor check {card.place.path}"
-    return f"✓ {counted(count, 'check')} true"
+        return f"✗ {wrong} of {many(count, 'check')} not true; run: fatutor check {card.place.path}"
+    return f"✓ {many(count, 'check')} true"
 
 
 def _committed(turn: Turn) -> str:

@@ -37,7 +37,6 @@ class Drafts(dict[str, str]):
         """Write down what has changed; without any drafts, no file is left or made."""
         if not self._changed:
             return
-        self._changed = False
         with suppress(OSError):
             if self:
                 self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -46,3 +45,4 @@ class Drafts(dict[str, str]):
                 half.replace(self._file)
             else:
                 self._file.unlink(missing_ok=True)
+            self._changed = False

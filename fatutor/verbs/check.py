@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from fatutor.deck.faults import counted
 from fatutor.deck.files import find, read_text
 from fatutor.deck.hardware import bundled, read
 from fatutor.deck.library import load
@@ -18,6 +17,7 @@ from fatutor.deck.stamp import stamp
 from fatutor.errors import FatutorError
 from fatutor.paths import bundle_root
 from fatutor.text.clean import clean_line
+from fatutor.text.words import many
 from fatutor.verbs.desk import make_desk
 
 
@@ -60,18 +60,20 @@ def _numbers(roots: Sequence[Path], *, as_json: bool) -> int:
     else:
         for number in found:
             print(number)
-        print(f"{counted(len(found), 'number')} that no check covers")
+        print(f"{many(len(found), 'number')} that no check covers")
     return 0
 
 
 def _beside(roots: Sequence[Path], arguments: argparse.Namespace) -> Sequence[Deck]:
     """The decks that are drilled besides those below `roots`, where these were named alone.
 
-    Decks are read root by root and each file once, so those below `roots` come first.
+    Files are found root by root and each once, so those below `roots` come first.
     """
     desk = make_desk(arguments)
-    everything = load([*roots, *desk.roots], cache=desk.paths.cache)
-    return everything.decks[len(load(roots).decks) :]
+    everything, _ = find([*roots, *desk.roots])
+    named, _ = find(roots)
+    besides = {clean_line(str(file.path)) for file in everything[len(named) :]}
+    return [deck for deck in desk.library.decks if deck.path in besides]
 
 
 def _stamp(roots: Sequence[Path]) -> list[str]:

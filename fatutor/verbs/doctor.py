@@ -16,10 +16,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from fatutor import __version__
-from fatutor.deck.faults import counted
 from fatutor.demo.machine import gpu_name
 from fatutor.desk import Desk
 from fatutor.errors import FatutorError
+from fatutor.text.words import many
 from fatutor.verbs.desk import is_terminal, make_desk
 
 
@@ -140,12 +140,12 @@ def _database(desk: Desk, arguments: argparse.Namespace) -> Finding:
                 return Finding("database", "trouble", f"{where}: {broken[0]}", copies)
             apart = differences(store)
         if arguments.rebuild:
-            mended = counted(len(rebuild(desk.store)), "card state")
+            mended = many(len(rebuild(desk.store)), "card state")
             return Finding("database", "ok", f"{where}: {mended} mended from the log")
     except FatutorError as reason:
         return Finding("database", "trouble", reason.what, reason.way_out)
     if apart:
-        states = counted(len(apart), "card state")
+        states = many(len(apart), "card state")
         told = f"{where}: {states} not as the log says, {apart[0].card} among them"
         return Finding("database", "trouble", told, "fatutor doctor --rebuild")
     return Finding("database", "ok", f"{where}: the log and the card states agree")
@@ -176,9 +176,7 @@ def _is_there(path: Path) -> bool:
 
 def _decks(desk: Desk) -> Finding:
     faults = [fault for fault in desk.library.faults if not fault.warning]
-    told = f"{counted(len(desk.library.decks), 'deck')}, {counted(len(desk.library.cards), 'card')}"
+    told = f"{many(len(desk.library.decks), 'deck')}, {many(len(desk.library.cards), 'card')}"
     if faults:
-        return Finding(
-            "decks", "note", f"{told}, {counted(len(faults), 'fault')}", "fatutor check lists them"
-        )
+        return Finding("decks", "note", f"{told}, {many(len(faults), 'fault')}", "fatutor check lists them")
     return Finding("decks", "ok", told)

@@ -17,13 +17,9 @@ take turns by themselves: forcing it with barriers, the paper's ping-pong, cost 
 # ruff: noqa: E741 - l is what the papers call it
 
 from kernels.hopper.gluon_names import gl, gluon, wgmma, wgmma_wait
+from kernels.hopper.products import start
 from kernels.hopper.rings import after, await_full, release, tile_in
 from kernels.hopper.tiles import blocks_seen, parts, read
-
-
-@gluon.jit
-def _start_scores(q, k, zero):
-    return wgmma(q, k.permute((1, 0)), zero, use_acc=False, is_async=True)
 
 
 @gluon.jit
@@ -65,7 +61,7 @@ def _first_step(
     CAUSAL: gl.constexpr, RAGGED: gl.constexpr,
 ):  # fmt: skip
     """The step for the one block that may need a mask, of which `keys` exist."""
-    s_token = _start_scores(q, tile_in(k_ring, ki), zero)
+    s_token = start(q, tile_in(k_ring, ki), zero)
     s = wgmma_wait(0, [s_token])
     release(k_ring, ki)
     if CAUSAL:
@@ -84,7 +80,7 @@ def _half_step(q, k_ring, ki, l, scale_log2, like, dtype: gl.constexpr):
     layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, HALF, 16])
     m = gl.full([ROWS], -float("inf"), gl.float32, gl.SliceLayout(1, layout))
     k = tile_in(k_ring, ki).slice(0, HALF, dim=0)
-    s_token = _start_scores(q, k, gl.zeros([ROWS, HALF], gl.float32, layout))
+    s_token = start(q, k, gl.zeros([ROWS, HALF], gl.float32, layout))
     s = wgmma_wait(0, [s_token])
     release(k_ring, ki)
     p, _, m, l = _softmax(_hide_future(s), m, l, scale_log2, gl.float32)
@@ -205,7 +201,7 @@ def consume(
             for _ in range(1, n):
                 p_operand = gl.convert_layout(p, p_layout)  # moves nothing: they lie as an operand has to
                 await_full(rings.k, ki, k_phase)
-                s_token = _start_scores(q, tile_in(rings.k, ki), zero)
+                s_token = start(q, tile_in(rings.k, ki), zero)
                 await_full(rings.v, vi, v_phase)
                 o_token = wgmma(p_operand, tile_in(rings.v, vi), o, is_async=True)
                 s = wgmma_wait(1, [s_token])  # the older of the two

@@ -7,16 +7,14 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from fatutor.deck import cache as cache_module
 from fatutor.deck.cache import Cache
 from fatutor.deck.files import DeckFile, find
 from fatutor.deck.hardware import Hardware
 from fatutor.deck.library import load
-from fatutor.deck.model import Card, Deck
+from fatutor.deck.model import Deck
 from fatutor.deck.parse import parse
 
 Write = Callable[..., Path]
@@ -84,21 +82,6 @@ def deck(deck_file: DeckFile, hardware: Hardware) -> Deck:
 @pytest.fixture
 def cache(tmp_path: Path) -> Cache:
     return Cache(tmp_path / "cache" / "decks", "table")
-
-
-@pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The ids of the cards that were made from the cache, in that order."""
-    ids: list[str] = []
-    make = cache_module._card
-
-    def watched(row: list[Any]) -> Card:
-        card = make(row)
-        ids.append(card.id)
-        return card
-
-    monkeypatch.setattr(cache_module, "_card", watched)
-    return ids
 
 
 @pytest.fixture

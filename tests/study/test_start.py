@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from fatutor.deck import cache
-from fatutor.deck.model import Card
 from fatutor.desk import Desk
 from fatutor.schedule.log import EntryKind
 
@@ -25,21 +23,6 @@ def kept(decks: Path, make_desk: MakeDesk) -> Path:
         age(deck)
     assert len(make_desk().library.decks) == 3
     return decks
-
-
-@pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The ids of the cards that were made from the cache, in that order."""
-    ids: list[str] = []
-    make = cache._card
-
-    def watched(row: list[Any]) -> Card:
-        card = make(row)
-        ids.append(card.id)
-        return card
-
-    monkeypatch.setattr(cache, "_card", watched)
-    return ids
 
 
 def age(deck: Path) -> None:

@@ -9,6 +9,7 @@ from fatutor.errors import FatutorError
 from fatutor.study import sheet
 from fatutor.study.drill import Drill
 from fatutor.study.summary import summarise
+from fatutor.text.words import many
 from fatutor.ui.keys import SUMMARY, bindings
 from fatutor.ui.render import Prose
 from fatutor.ui.screens.base import BaseScreen
@@ -37,8 +38,7 @@ class SummaryScreen(BaseScreen):
             return "No card was graded.\n\nEvery card is stored as you left it."
         done = summarise(self.drill.graded)
         lines = [
-            f"**{done.cards} card{'s' if done.cards != 1 else ''}** in {mm_ss(done.seconds)}, "
-            f"every grade is stored.",
+            f"**{many(done.cards, 'card')}** in {mm_ss(done.seconds)}, every grade is stored.",
             "",
             " · ".join(f"{count} {label}" for label, count in done.by_grade),
             "",
@@ -54,10 +54,7 @@ class SummaryScreen(BaseScreen):
             lines.append("")
         if done.comes_back:
             lines += ["**Comes back**", ""]
-            lines += [
-                f"- {count} card{'s' if count != 1 else ''} in {sheet.days(ahead)}"
-                for ahead, count in done.comes_back
-            ]
+            lines += [f"- {many(count, 'card')} in {sheet.days(ahead)}" for ahead, count in done.comes_back]
         return "\n".join(lines)
 
     def action_leave(self) -> None:

@@ -13,6 +13,7 @@ from fatutor.deck.model import Deck
 from fatutor.errors import FatutorError
 from fatutor.study import sheet
 from fatutor.study.overview import BeatLine, Marked, Overview
+from fatutor.text.words import many
 from fatutor.ui.keys import TODAY, bindings
 from fatutor.ui.screens.base import BaseScreen
 from fatutor.ui.widgets.rows import Row, Rows
@@ -160,7 +161,7 @@ def countdown(days: int | None) -> str:
         return ""
     if days == 0:
         return "interview today"
-    return f"interview in {days} day{'s' if days != 1 else ''}"
+    return f"interview in {many(days, 'day')}"
 
 
 def when(due: date, today: date) -> str:

@@ -29,6 +29,7 @@ from kernels.hopper.gluon_names import (
 )
 from kernels.hopper.gradients.problem import Problem
 from kernels.hopper.gradients.steps import Steps, bring, first_tile, hide, keys_of_program, steps_for
+from kernels.hopper.products import start
 from kernels.hopper.rings import Ring, after, await_full, fill, ring_for, tile_in
 
 
@@ -86,7 +87,7 @@ def _sum_dv(walk, problem, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.constexpr):
         for tile in range(first, problem.tiles):
             mbarrier.wait(steps.q_full.index(at), phase)
             q = steps.q.index(at).reshape([M, D])
-            s_token = wgmma(k, q.permute((1, 0)), zero, use_acc=False, is_async=True)
+            s_token = start(k, q, zero)
             do = steps.do.index(before).reshape([M, D])
             dv_token = wgmma(gl.convert_layout(p, operand), do, dv, is_async=True)
             l2 = steps.statistics.index(at).slice(0, M).load(gl.SliceLayout(0, s_layout))
@@ -134,7 +135,7 @@ def _sum_dk(walk, problem, dk_desc, CAUSAL: gl.constexpr):
         for tile in range(first, problem.tiles):
             mbarrier.wait(steps.do_full.index(at), phase)
             do = steps.do.index(at).reshape([M, D])
-            dp_token = wgmma(v, do.permute((1, 0)), zero, use_acc=False, is_async=True)
+            dp_token = start(v, do, zero)
             q = steps.q.index(before).reshape([M, D])
             dk_token = wgmma(gl.convert_layout(ds, operand), q, dk, is_async=True)
             mbarrier.wait(steps.q_full.index(at), phase)

@@ -43,6 +43,7 @@ from kernels.hopper.gluon_names import (
 )
 from kernels.hopper.gradients.problem import Problem
 from kernels.hopper.gradients.steps import Steps, bring, first_tile, hide, keys_of_program, steps_for
+from kernels.hopper.products import start
 from kernels.hopper.rings import Ring, after, await_full, fill, ring_for, tile_in
 
 
@@ -98,12 +99,6 @@ def _part(rows, i: gl.constexpr):
 
 
 @gluon.jit
-def _start(a, rows, zero):
-    """Start a · rowsᵀ."""
-    return wgmma(a, rows.permute((1, 0)), zero, use_acc=False, is_async=True)
-
-
-@gluon.jit
 def _consume(walk, problem, dk_desc, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.constexpr, W: gl.constexpr):
     steps = walk.steps
     M: gl.constexpr = steps.q.shape[3]
@@ -142,9 +137,9 @@ def _consume(walk, problem, dk_desc, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.c
             statistics = steps.statistics.index(at)
             handed = steps.handed.index(at)
             mbarrier.wait(steps.q_full.index(at), phase)
-            s_token = _start(k, _part(q, 0), zero)
+            s_token = start(k, _part(q, 0), zero)
             mbarrier.wait(steps.do_full.index(at), phase)
-            dp_token = _start(v, _part(do, 0), zero)
+            dp_token = start(v, _part(do, 0), zero)
             dv_token = dv
             dk_token = dk
             # A wait says how many of the youngest products may go on. In flight, the oldest first, are
@@ -156,12 +151,12 @@ def _consume(walk, problem, dk_desc, dv_desc, CAUSAL: gl.constexpr, RAGGED: gl.c
                 p = gl.exp2(s * problem.scale_log2 - l2[None, :])
                 p = hide(p, first_key, tile * M + part * 64, problem, CAUSAL, RAGGED)
                 if part + 1 < PARTS:
-                    s_token = _start(k, _part(q, part + 1), zero)
+                    s_token = start(k, _part(q, part + 1), zero)
                 dp = wgmma_wait((part + 1 < PARTS) + 2 * (part > 0), [dp_token])
                 delta = _part(statistics, PARTS + part).load(queries)
                 ds = (p * (dp - delta[None, :])).to(dtype)
                 if part + 1 < PARTS:
-                    dp_token = _start(v, _part(do, part + 1), zero)
+                    dp_token = start(v, _part(do, part + 1), zero)
                 # Started only now: beside P and dP there are no registers for P once more as an operand.
                 p = gl.convert_layout(p.to(dtype), operand)
                 dv_token = wgmma(p, _part(do, part), dv_token, is_async=True)

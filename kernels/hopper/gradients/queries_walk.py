@@ -21,6 +21,7 @@ from kernels.hopper.gluon_names import (
     wgmma_wait,
 )
 from kernels.hopper.gradients.problem import Problem
+from kernels.hopper.products import start
 from kernels.hopper.rings import Ring, after, await_full, fill, release, ring_for, tile_in
 
 
@@ -108,9 +109,9 @@ def _sum_dq(walk, problem, dq_desc, CAUSAL: gl.constexpr, RAGGED: gl.constexpr, 
         q = tile_in(walk.q, here)
         do = tile_in(walk.do, here)
         await_full(walk.k, ki, k_phase)
-        s_token = wgmma(q, tile_in(walk.k, ki).permute((1, 0)), zero, use_acc=False, is_async=True)
+        s_token = start(q, tile_in(walk.k, ki), zero)
         await_full(walk.v, vi, v_phase)
-        dp_token = wgmma(do, tile_in(walk.v, vi).permute((1, 0)), zero, use_acc=False, is_async=True)
+        dp_token = start(do, tile_in(walk.v, vi), zero)
         dq_token = wgmma(gl.convert_layout(ds, operand), tile_in(walk.k, before), dq, is_async=True)
         s = wgmma_wait(2, [s_token])
         p = gl.exp2(s * problem.scale_log2 - l2[:, None])
